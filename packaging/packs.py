@@ -49,7 +49,7 @@ class PackSource:
 
     @property
     def folder(self) -> Path:
-        return Path(self.about["id"]) / self.about["version"]
+        return Path(str(self.about["id"]), str(self.about["version"]))
 
 
 SMOLLM2 = PackSource(
