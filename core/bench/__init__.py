@@ -1,0 +1,1 @@
+"""Measurement of the product by itself."""

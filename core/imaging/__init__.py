@@ -1,0 +1,1 @@
+"""Pictures and DICOM: headers, pixels, phantoms; knows no store."""

@@ -1,0 +1,1 @@
+"""Foreign text files to values; knows no store."""

@@ -1,0 +1,1 @@
+"""Knowledge found: concepts, context, chunks, BM25, guidelines."""

@@ -1,0 +1,1 @@
+"""What every workflow shares: effects, findings, weighing, citations, reports, import job."""

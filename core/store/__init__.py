@@ -1,0 +1,1 @@
+"""SQLite and the artifact files: the only writers of what must last."""

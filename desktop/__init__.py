@@ -1,0 +1,1 @@
+"""Window, command line, worker: where everything is put together."""

@@ -1,0 +1,1 @@
+"""Widgets; they know state and operations, never stores."""

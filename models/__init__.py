@@ -1,0 +1,1 @@
+"""Model files and native inference libraries; the only package that loads them."""

@@ -1,0 +1,1 @@
+"""The tools a workflow may call; this list is explicit."""
