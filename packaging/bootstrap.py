@@ -15,6 +15,7 @@ import platform
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -245,10 +246,6 @@ def run_checks(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def clock_since(started: float) -> str:
-    return clock_since(started)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: that of the goal; 1 when the set-up stopped with a sentence."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -267,6 +264,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Set-up stopped: {problem.strerror or problem} ({problem.filename}).", file=sys.stderr)
     except KeyboardInterrupt:
         print("Interrupted. Run the same command again: finished steps are kept.", file=sys.stderr)
+    except Exception as fault:  # a fault of this script itself: a sentence for the person, the rest for its authors
+        LOG.parent.mkdir(exist_ok=True)
+        with LOG.open("a", encoding="utf-8") as log:
+            traceback.print_exc(file=log)
+        print(f"Set-up stopped by a fault of its own ({fault!r}); please report {LOG}.", file=sys.stderr)
     return 1
 
 
