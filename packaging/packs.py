@@ -93,17 +93,17 @@ PACKS = {"smollm2": SMOLLM2}
 def model_folder() -> Path:
     """The folder that holds all packs: WARDROUND_MODELS, else WARDROUND_HOME/packs, else the platform's data folder."""
     if chosen := os.environ.get("WARDROUND_MODELS"):
-        return Path(chosen).expanduser()
+        return Path(chosen)
     if home := os.environ.get("WARDROUND_HOME"):
-        return Path(home).expanduser() / "packs"
+        return Path(home) / "packs"
     return platform_data_folder() / "packs"
 
 
 def platform_data_folder() -> Path:
-    """What platformdirs.user_data_dir("wardround") answers, without platformdirs."""
+    """What platformdirs.user_data_dir("wardround", appauthor=False) answers, without platformdirs."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-        return Path(local) / "wardround" / "wardround"
+        return Path(local) / "wardround"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "wardround"
     shared = os.environ.get("XDG_DATA_HOME", "").strip()
