@@ -1,0 +1,96 @@
+"""Model packs as data: manifest, what a loaded backbone tells of itself, the memory plan. Pure values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+PackRole = Literal["text", "vision", "embed", "segment", "knowledge"]
+
+
+class PackFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a pack with its whole-file hash and the hashes of its chunks."""
+
+    path: str
+    size: int
+    sha256: str
+    chunk: int = 16777216
+    chunks: tuple[str, ...] = ()
+
+
+class Architecture(msgspec.Struct, frozen=True, kw_only=True):
+    """What the memory plan needs to know of a language model."""
+
+    n_layer: int
+    n_kv_head: int
+    head_dim: int
+    n_ctx_train: int
+
+
+class Licence(msgspec.Struct, frozen=True, kw_only=True):
+    """Licence of a pack; `accept` means the user must accept it first."""
+
+    spdx: str
+    file: str = ""
+    accept: bool = False
+
+
+class PackManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """`manifest.json` of a pack folder (runtime.md section 9)."""
+
+    id: str
+    version: str
+    role: PackRole
+    family: str
+    template: str
+    params_b: float
+    quant: str
+    files: tuple[PackFile, ...]
+    licence: Licence
+    arch: Architecture | None = None
+    capabilities: tuple[str, ...] = ()
+    min_app: str = "0"
+    unlisted: bool = False
+
+
+class PackState(msgspec.Struct, frozen=True, kw_only=True):
+    """A pack as the model list shows it. `state`: ready, quarantined, missing."""
+
+    id: str
+    version: str
+    role: str
+    state: str
+    size: int
+    licence: str
+    contents_sha256: str = ""
+    detail: str = ""
+
+
+class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a loaded backbone tells of itself."""
+
+    pack_id: str
+    family: str
+    n_ctx: int
+    vision: bool
+    rung: str
+    contents_sha256: str
+    params_b: float
+
+    @property
+    def small(self) -> bool:
+        """Below 3B parameters: ranks get less weight, no summaries (direct.md sections 3.4 and 5)."""
+        return self.params_b < 3.0
+
+
+class MemoryPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes a load needs, and whether they are there (runtime.md section 10)."""
+
+    weights: int
+    kv: int
+    compute: int
+    reserve: int
+    total: int
+    free: int
+    fits: bool

@@ -1,0 +1,119 @@
+"""The ports: what the workflows need of models, tools and retrieval, without knowing who provides it. Pure types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from core.domain.action import CallTool, ToolResult
+from core.domain.chat import Method, ModelReply, ModelRequest, Scores
+from core.domain.condition import Condition, Rule
+from core.domain.evidence import Finding
+from core.domain.pack import BackboneInfo
+from core.domain.passage import Concept, Hit, Mention, Passage, Source
+
+OnDelta = Callable[[str], None]
+
+
+class Backbone(Protocol):
+    """A language model. All calls come from one thread."""
+
+    @property
+    def info(self) -> BackboneInfo: ...
+
+    def reply(self, request: ModelRequest, on_delta: OnDelta) -> ModelReply: ...
+
+    def sample(self, request: ModelRequest, n: int, on_delta: OnDelta) -> tuple[ModelReply, ...]: ...
+
+    def score(
+        self, request: ModelRequest, options: tuple[str, ...], *, method: Method, neutral: ModelRequest | None
+    ) -> Scores: ...
+
+    def close(self) -> None: ...
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """A search for passages: whole text, problem list (fused when the text is long), filters by class and document."""
+
+    text: str
+    problems: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    docs: tuple[str, ...] = ()
+    k: int = 5
+    purpose: str = "passages"
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a query: hits best first, their passages in the same order, the path taken, what was searched."""
+
+    hits: tuple[Hit, ...]
+    passages: tuple[Passage, ...]
+    path: str
+    fingerprint: str
+
+
+class Retriever(Protocol):
+    """Search over the knowledge store."""
+
+    def search(self, query: Query) -> Found: ...
+
+
+class Annotated(msgspec.Struct, frozen=True, kw_only=True):
+    """A mention with its context."""
+
+    mention: Mention
+    polarity: str
+    time: str
+    who: str
+    sentence: tuple[int, int]
+
+
+class Knowledge(Protocol):
+    """What the workflows know besides the case: concept table, conditions, rules. Immutable during a run."""
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]: ...
+
+    @property
+    def rules(self) -> tuple[Rule, ...]: ...
+
+    def source(self, key: str) -> Source | None: ...
+
+    def concept(self, identifier: str) -> Concept | None: ...
+
+    def ancestors(self, identifier: str) -> frozenset[str]:
+        """The concept itself and everything above it."""
+        ...
+
+    def annotate(self, text: str) -> tuple[Annotated, ...]:
+        """Concepts of a text with polarity, time and who, in order of position."""
+        ...
+
+    def lab_concepts(self, analyte: str, flag: str) -> tuple[str, ...]:
+        """Concepts that a laboratory row of that analyte and flag stands for."""
+        ...
+
+
+class Tool(Protocol):
+    """One function, one argument struct, one docstring (convention 4)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def call(self, call: CallTool) -> ToolResult: ...
+
+
+class ArtifactReader(Protocol):
+    """Bytes of the artifact store by sha256."""
+
+    def read(self, sha256: str) -> bytes: ...
+
+
+Has = Callable[[str], bool]
+Values = Mapping[str, Finding]
