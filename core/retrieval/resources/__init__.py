@@ -1,0 +1,1 @@
+"""Word lists and reference tables of retrieval, read as resources."""
