@@ -159,7 +159,9 @@ def test_engine_is_the_published_source() -> None:
 
 
 def test_rows_keep_their_hashes_together() -> None:
-    text = "# about\nOne_A==1.0 \\\n    --hash=sha256:a \\\n    --hash=sha256:b\ntwo==2 ; os_name == 'nt' \\\n  --hash=c\n"
+    text = (
+        "# about\nOne_A==1.0 \\\n    --hash=sha256:a \\\n    --hash=sha256:b\ntwo==2 ; os_name == 'nt' \\\n  --hash=c\n"
+    )
     found = lockfile.read_rows(text)
     assert list(found) == ["one-a", "two"]
     assert found["one-a"].count("--hash") == 2
