@@ -108,7 +108,10 @@ def machine_lacks(root: Path) -> list[Lack]:
     ]
     if sys.platform != "win32":  # unverified: on Windows pip says itself when Visual Studio's build tools are missing
         lacks += [compiler_lack(shutil.which("g++") or shutil.which("c++")), cmake_lack(answer("cmake", "--version"))]
-    return [lack for lack in lacks if lack]
+    found = [lack for lack in lacks if lack]
+    # Qt's libraries can be tested only once Qt is there; whoever must install something is asked once, not twice.
+    with_packages = sys.platform == "linux" and any(lack.packages for lack in found)
+    return found + ([Lack("The window's libraries come with the same command.", QT_PACKAGES)] if with_packages else [])
 
 
 def read_cpuinfo() -> str:
