@@ -1,0 +1,120 @@
+"""Window and worker talk in JSON lines: the whole list of commands and notices (runtime.md section 6).
+
+Notices are never stored; what must be remembered is an event as well. Knows no process and no pipe.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from core import codec
+
+
+class _Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="line"):
+    """Common form."""
+
+
+class Hello(_Line, frozen=True, kw_only=True, tag="hello"):
+    """First line to the worker."""
+
+    token: str
+
+
+class RunCommand(_Line, frozen=True, kw_only=True, tag="run"):
+    run: str
+
+
+class Cancel(_Line, frozen=True, kw_only=True, tag="cancel"):
+    """Stop what is under way."""
+
+
+class Ping(_Line, frozen=True, kw_only=True, tag="ping"):
+    """Ask for `alive` now."""
+
+
+class Shutdown(_Line, frozen=True, kw_only=True, tag="shutdown"):
+    """Close everything and exit."""
+
+
+Command = Hello | RunCommand | Cancel | Ping | Shutdown
+
+
+class Seq(_Line, frozen=True, kw_only=True, tag="seq"):
+    """A row of that run is in the journal."""
+
+    run: str
+    seq: int
+
+
+class Alive(_Line, frozen=True, kw_only=True, tag="alive"):
+    """Heartbeat, 1 Hz: memory in bytes, tokens a second of the last call, whether a run is under way."""
+
+    rss: int
+    tok_s: float
+    busy: bool
+
+
+class Verify(_Line, frozen=True, kw_only=True, tag="verify"):
+    """Progress of a pack's hash check, in bytes."""
+
+    pack: str
+    done: int
+    total: int
+
+
+class Loaded(_Line, frozen=True, kw_only=True, tag="loaded"):
+    """A pack is loaded, and under which rung."""
+
+    role: str
+    pack: str
+    rung: str
+    reason: str
+
+
+class Delta(_Line, frozen=True, kw_only=True, tag="delta"):
+    """A piece of model text, for the window only."""
+
+    run: str
+    text: str
+
+
+class Ended(_Line, frozen=True, kw_only=True, tag="ended"):
+    """The run came to rest: finished, failed, waiting, stopped."""
+
+    run: str
+    status: str
+
+
+class Cancelled(_Line, frozen=True, kw_only=True, tag="cancelled"):
+    """The engine is idle again after a cancel."""
+
+    run: str
+
+
+class Fault(_Line, frozen=True, kw_only=True, tag="fault"):
+    """Something failed; `detail` is a sentence for the person."""
+
+    code: str
+    detail: str
+
+
+Notice = Seq | Alive | Verify | Loaded | Delta | Ended | Cancelled | Fault
+
+
+def line(value: Command | Notice) -> bytes:
+    """One JSON line."""
+    return codec.encode(value) + b"\n"
+
+
+def command(data: bytes) -> Command:
+    """A line to the worker.
+
+    Raises:
+        msgspec.ValidationError, msgspec.DecodeError: not a command.
+    """
+    return codec.decode(data, Command)
+
+
+def notice(data: bytes) -> Notice:
+    """A line from the worker."""
+    return codec.decode(data, Notice)

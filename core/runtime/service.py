@@ -1,0 +1,290 @@
+"""The worker's loop: commands in, runs executed one at a time, notices out.
+
+One engine thread (the caller's) does all work; a reader thread owns the commands; a heartbeat thread says `alive` once a
+second. Knows the ports, not the concrete models.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import msgspec
+
+from core import codec
+from core.domain import event as ev
+from core.domain.assessment import Assessment
+from core.domain.case import Case
+from core.domain.pack import BackboneInfo
+from core.domain.ports import Backbone, Knowledge, Retriever, Tool
+from core.errors import Cancelled, ModelError, StoreError, Waiting, WardroundError
+from core.log import Safe, logger
+from core.runtime import protocol
+from core.runtime.run import Hooks, Run
+from core.settings import Settings
+from core.store.cases import Cases
+from core.store.journal import Journal, RunRow
+
+Send = Callable[[protocol.Notice], None]
+NO_MODEL = "no model"
+HEARTBEAT_S = 1.0
+
+
+class Workflow(msgspec.Struct, frozen=True):
+    """A workflow under its name and version."""
+
+    name: str
+    version: str
+    function: Callable[[Case, Run], Assessment]
+
+
+class Parts(Protocol):
+    """What the composition root provides."""
+
+    @property
+    def journal(self) -> Journal: ...
+
+    @property
+    def cases(self) -> Cases: ...
+
+    @property
+    def retriever(self) -> Retriever: ...
+
+    @property
+    def knowledge(self) -> Knowledge: ...
+
+    def workflow(self, name: str) -> Workflow: ...
+
+    def tools(self, case: Case) -> dict[str, Tool]: ...
+
+    def backbone(
+        self, pack: str, settings: Settings, *, on_verify: Callable[[int, int], None], stop: threading.Event
+    ) -> Backbone: ...
+
+    def rss(self) -> int: ...
+
+    def effect(self, key: str) -> None: ...
+
+    def crash_file(self, error: BaseException) -> str: ...
+
+
+class _RunHooks(Hooks):
+    def __init__(self, service: Service, run_id: str) -> None:
+        self._service = service
+        self._run_id = run_id
+
+    def committed(self, row: ev.Recorded) -> None:
+        self._service.committed(row)
+
+    def delta(self, text: str) -> None:
+        self._service.send(protocol.Delta(run=self._run_id, text=text))
+
+    def effect(self, key: str) -> None:
+        self._service.parts.effect(key)
+
+
+class Service:
+    """Serves commands until `shutdown` or the end of input."""
+
+    def __init__(self, parts: Parts, send: Send) -> None:
+        self.parts = parts
+        self._send = send
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._over = threading.Event()
+        self._work: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._backbone: Backbone | None = None
+        self._busy = False
+        self._tokens_per_second = 0.0
+
+    def send(self, notice: protocol.Notice) -> None:
+        """One notice out; any thread."""
+        with self._lock:
+            self._send(notice)
+
+    def serve(self, lines: Iterable[bytes]) -> None:
+        """Work until the input ends."""
+        reader = threading.Thread(target=self._read, args=(lines,), name="reader", daemon=True)
+        pulse = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        reader.start()
+        pulse.start()
+        while (run_id := self._work.get()) is not None:
+            self._busy = True
+            self.execute(run_id)
+            self._busy = False
+        self._over.set()
+        self._close_backbone()
+        pulse.join()
+
+    def execute(self, run_id: str) -> None:
+        """One run, to its end or its next rest."""
+        try:
+            status = self._execute(run_id)
+        except WardroundError as error:
+            self.send(protocol.Fault(code=error.code, detail=error.text))
+            status = "failed"
+        if self._stop.is_set():
+            self._stop.clear()
+            self.send(protocol.Cancelled(run=run_id))
+        self.send(protocol.Ended(run=run_id, status=status))
+
+    def _execute(self, run_id: str) -> str:
+        row = self.parts.journal.run(run_id)
+        if row.status in ("finished", "failed"):
+            return row.status
+        workflow = self.parts.workflow(row.workflow)
+        if row.version != workflow.version:
+            raise StoreError(
+                f"This run was made by version {row.version} of {row.workflow}; it can be read, not continued.",
+                code="replay",
+            )
+        case = self.parts.cases.load(row.case_id, row.revision)
+        return self._attempt(row, case, workflow)
+
+    def _attempt(self, row: RunRow, case: Case, workflow: Workflow) -> str:
+        try:
+            self._open(row, case)
+            run = self._run(row, case)
+            assessment = workflow.function(case, run)
+        except Waiting:
+            return "waiting"
+        except Cancelled as stopped:
+            done = len(self.parts.journal.events(row.id))
+            return self._rest(row, ev.RunCancelled(step=stopped.step, steps_done=done), f"stop{done}", "stopped")
+        except StoreError:
+            raise
+        except WardroundError as error:
+            return self._rest(row, ev.RunFailed(code=error.code, text=error.text), "failed", "failed")
+        except Exception as error:
+            name = self.parts.crash_file(error)
+            logger("worker").error("run ended by a bug, crash file %s", Safe(name))
+            text = f"The program made a mistake; the case is intact. Details are in the file {name}."
+            return self._rest(row, ev.RunFailed(code="bug", text=text), "failed", "failed")
+        return self._rest(row, ev.RunFinished(assessment=assessment, reason="complete"), "finish", "finished")
+
+    def _open(self, row: RunRow, case: Case) -> None:
+        """The run's first two events, or the count of a resume."""
+        known = {event.key for event in self.parts.journal.events(row.id)}
+        if known:
+            self.parts.journal.resumed(row.id, row.actor)
+        if "case" not in known:
+            items = tuple(item.id for item in case.items)
+            opened = ev.CaseOpened(case=case.id, revision=case.revision, items=items, task=row.task)
+            self._commit(row, opened, "case")
+        if "start" not in known:
+            self._commit(row, _started(row), "start")
+
+    def _run(self, row: RunRow, case: Case) -> Run:
+        return Run(
+            row,
+            self.parts.journal,
+            backbone=self._model_of(row),
+            retriever=self.parts.retriever,
+            knowledge=self.parts.knowledge,
+            tools=self.parts.tools(case),
+            hooks=_RunHooks(self, row.id),
+            stop=self._stop,
+        )
+
+    def _model_of(self, row: RunRow) -> Backbone | None:
+        """The run's model; None when it was asked for none, or when it failed to load and that was announced."""
+        if not row.backbone or self._announced_without(row.id):
+            return None
+        try:
+            return self._loaded(row)
+        except ModelError as error:
+            if row.settings.fallback != "announce":
+                raise
+            self._commit(row, ev.RungChanged(from_rung=row.backbone, to_rung=NO_MODEL, reason=error.text), "rung")
+            return None
+
+    def _announced_without(self, run_id: str) -> bool:
+        return any(
+            isinstance(row.event, ev.RungChanged) and row.event.to_rung == NO_MODEL
+            for row in self.parts.journal.events(run_id)
+        )
+
+    def _loaded(self, row: RunRow) -> Backbone:
+        if self._backbone is not None and self._backbone.info.pack_id == row.backbone:
+            return self._backbone
+        self._close_backbone()
+
+        def verify(done: int, total: int) -> None:
+            self.send(protocol.Verify(pack=row.backbone, done=done, total=total))
+
+        self.parts.effect("load")
+        self._backbone = self.parts.backbone(row.backbone, row.settings, on_verify=verify, stop=self._stop)
+        self.send(_loaded_notice(self._backbone.info))
+        return self._backbone
+
+    def _close_backbone(self) -> None:
+        if self._backbone is not None:
+            self._backbone.close()
+            self._backbone = None
+
+    def _rest(self, row: RunRow, event: ev.Event, key: str, status: str) -> str:
+        self._commit(row, event, key)
+        return status
+
+    def _commit(self, row: RunRow, event: ev.Event, key: str) -> None:
+        self.committed(self.parts.journal.append(row.id, event, branch="", key=key, actor=row.actor))
+
+    def committed(self, row: ev.Recorded) -> None:
+        """A row is in the journal: tell the window, keep the speed for the heartbeat."""
+        if isinstance(row.event, ev.ModelReplied):
+            self._tokens_per_second = _speed(row.event)
+        self.send(protocol.Seq(run=row.run_id, seq=row.seq))
+
+    def _read(self, lines: Iterable[bytes]) -> None:
+        """Reader thread: cancel takes effect at once, runs wait their turn."""
+        for data in lines:
+            try:
+                command = protocol.command(data)
+            except (msgspec.DecodeError, msgspec.ValidationError):
+                self.send(protocol.Fault(code="protocol", detail="The worker received a line it does not know."))
+                continue
+            if isinstance(command, protocol.Shutdown):
+                break
+            self._obey(command)
+        self._stop.set()
+        self._work.put(None)
+
+    def _obey(self, command: protocol.Command) -> None:
+        if isinstance(command, protocol.RunCommand):
+            self._work.put(command.run)
+        elif isinstance(command, protocol.Cancel) and self._busy:
+            self._stop.set()
+        elif isinstance(command, protocol.Ping):
+            self.send(self._alive())
+
+    def _beat(self) -> None:
+        while not self._over.wait(HEARTBEAT_S):
+            self.send(self._alive())
+
+    def _alive(self) -> protocol.Alive:
+        return protocol.Alive(rss=self.parts.rss(), tok_s=round(self._tokens_per_second, 1), busy=self._busy)
+
+
+def _started(row: RunRow) -> ev.RunStarted:
+    return ev.RunStarted(
+        workflow=row.workflow,
+        version=row.version,
+        mode=row.mode,
+        seed=row.seed,
+        settings_sha256=codec.digest(row.settings),
+        profile=row.settings.profile,
+        backbone=row.backbone,
+    )
+
+
+def _loaded_notice(info: BackboneInfo) -> protocol.Loaded:
+    return protocol.Loaded(role="text", pack=info.pack_id, rung=info.rung, reason="")
+
+
+def _speed(event: ev.ModelReplied) -> float:
+    records = [reply.record for reply in event.replies] + ([event.scores.record] if event.scores else [])
+    seconds = sum(record.ms_prefill + record.ms_decode for record in records) / 1000
+    tokens = sum(record.tokens_in + record.tokens_out for record in records)
+    return tokens / seconds if seconds else 0.0

@@ -1,0 +1,71 @@
+"""Schema of the databases, changed only by appended migrations (design convention 8).
+
+Never edit a migration that was released: append one. A copy of the file is made before pending ones are applied
+(`core.store.database`). Needs no other module of the program.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database as Tables
+from sqlite_utils import Migrations
+
+workbench = Migrations("workbench")
+knowledge = Migrations("knowledge")
+
+
+@workbench(name="0001_foundation")
+def _foundation(db: Tables) -> None:
+    for statement in (
+        """CREATE TABLE "case" (id TEXT PRIMARY KEY, title TEXT NOT NULL, revision INTEGER NOT NULL,
+           created_at TEXT NOT NULL, actor TEXT NOT NULL)""",
+        """CREATE TABLE case_item (case_id TEXT NOT NULL REFERENCES "case"(id), revision INTEGER NOT NULL,
+           payload BLOB NOT NULL, sha256 TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (case_id, revision))""",
+        """CREATE TABLE artifact (sha256 TEXT PRIMARY KEY, bytes INTEGER NOT NULL, media_type TEXT NOT NULL,
+           at TEXT NOT NULL)""",
+        """CREATE TABLE run (id TEXT PRIMARY KEY, case_id TEXT NOT NULL REFERENCES "case"(id),
+           revision INTEGER NOT NULL, task BLOB NOT NULL, workflow TEXT NOT NULL, version TEXT NOT NULL,
+           mode TEXT NOT NULL, backbone TEXT NOT NULL, settings BLOB NOT NULL, seed INTEGER NOT NULL,
+           actor TEXT NOT NULL, status TEXT NOT NULL, resumes INTEGER NOT NULL DEFAULT 0,
+           created_at TEXT NOT NULL)""",
+        """CREATE TABLE event (seq INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL REFERENCES run(id),
+           n INTEGER NOT NULL, branch TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, at TEXT NOT NULL,
+           payload BLOB NOT NULL, prev_hash TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE (run_id, n))""",
+        """CREATE TABLE crash (run_id TEXT NOT NULL, key TEXT NOT NULL, times INTEGER NOT NULL,
+           PRIMARY KEY (run_id, key))""",
+        """CREATE TABLE pack (id TEXT NOT NULL, version TEXT NOT NULL, state TEXT NOT NULL, detail TEXT NOT NULL,
+           at TEXT NOT NULL, PRIMARY KEY (id, version))""",
+        """CREATE TABLE consent (actor TEXT NOT NULL, text_hash TEXT NOT NULL, at TEXT NOT NULL,
+           PRIMARY KEY (actor, text_hash))""",
+        "CREATE INDEX run_by_case ON run(case_id, created_at)",
+        "CREATE INDEX event_by_run ON event(run_id, n)",
+    ):
+        db.execute(statement)
+
+
+@knowledge(name="0001_foundation")
+def _knowledge(db: Tables) -> None:
+    for statement in (
+        """CREATE TABLE knowledge_pack (id TEXT PRIMARY KEY, title TEXT NOT NULL, kind TEXT NOT NULL,
+           edition TEXT NOT NULL, publisher TEXT NOT NULL, lang TEXT NOT NULL, licence_id TEXT NOT NULL,
+           importer TEXT NOT NULL, files BLOB NOT NULL, state TEXT NOT NULL, added_by TEXT NOT NULL,
+           added_at TEXT NOT NULL)""",
+        """CREATE TABLE knowledge_doc (id TEXT PRIMARY KEY, pack TEXT NOT NULL REFERENCES knowledge_pack(id),
+           source_key TEXT NOT NULL, title TEXT NOT NULL, aliases BLOB NOT NULL, "group" TEXT NOT NULL,
+           lang TEXT NOT NULL, published_on TEXT NOT NULL, summary TEXT NOT NULL, concepts BLOB NOT NULL,
+           text_sha256 TEXT NOT NULL)""",
+        """CREATE TABLE knowledge_section (id INTEGER PRIMARY KEY, doc TEXT NOT NULL REFERENCES knowledge_doc(id),
+           n INTEGER NOT NULL, path TEXT NOT NULL, class TEXT NOT NULL, page_from INTEGER, page_to INTEGER,
+           text TEXT NOT NULL, UNIQUE (doc, n))""",
+        """CREATE TABLE knowledge_chunk (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+           section INTEGER NOT NULL REFERENCES knowledge_section(id), start INTEGER NOT NULL, end INTEGER NOT NULL,
+           tokens INTEGER NOT NULL, text_sha256 TEXT NOT NULL)""",
+        """CREATE TABLE knowledge_fact (id TEXT PRIMARY KEY, doc TEXT NOT NULL REFERENCES knowledge_doc(id),
+           payload BLOB NOT NULL)""",
+        """CREATE TABLE knowledge_outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL,
+           op TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0)""",
+        """CREATE TABLE knowledge_change (seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL,
+           "user" TEXT NOT NULL, pack TEXT NOT NULL, what TEXT NOT NULL, from_state TEXT NOT NULL,
+           to_state TEXT NOT NULL, reason TEXT NOT NULL, prev_hash TEXT NOT NULL, hash TEXT NOT NULL)""",
+        "CREATE INDEX chunk_by_section ON knowledge_chunk(section)",
+    ):
+        db.execute(statement)
