@@ -33,6 +33,7 @@ LOG = ROOT / "build" / "setup.log"
 ENGINE = "llama-cpp-python"  # published as source only: compiled once, then pip keeps the wheel
 CMAKE_ARGS = "-DGGML_NATIVE=OFF"  # portable: a wheel for this processor alone would crash on an older one
 TICK_S = 15.0  # seconds between two progress lines of a long step
+NO_NETWORK = ("NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "Network is unreachable")
 WINDOWS = sys.platform == "win32"
 
 
@@ -89,9 +90,11 @@ def run(what: str, command: list[str], **variables: str) -> None:
 
 
 def last_complaint() -> str:
-    """The last line of the log that names an error, for the sentence on the screen."""
-    lines = LOG.read_text(encoding="utf-8", errors="replace").splitlines()
-    errors = [line.strip() for line in lines[-200:] if "error" in line.lower()]
+    """The last line of the log that names an error, for the sentence on the screen; no network has its own words."""
+    lines = LOG.read_text(encoding="utf-8", errors="replace").splitlines()[-200:]
+    if any(sign in line for line in lines for sign in NO_NETWORK):
+        return "the package index did not answer: check the network and start again"
+    errors = [line.strip() for line in lines if "error" in line.lower()]
     return (errors or lines or ["no output"])[-1][:200]
 
 

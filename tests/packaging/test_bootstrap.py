@@ -112,6 +112,13 @@ def test_failed_command_gives_its_complaint_and_the_log(scratch: Path) -> None:
     assert str(stopped.value) == f"installing failed (ERROR: no such wheel); the whole output is in {bootstrap.LOG}."
 
 
+def test_no_network_is_said_in_words_of_its_own(scratch: Path) -> None:
+    bootstrap.LOG.parent.mkdir()
+    code = "print('NewConnectionError: unreachable'); raise SystemExit('ERROR: No matching distribution')"
+    with pytest.raises(bootstrap.SetupProblem, match="the package index did not answer: check the network"):
+        bootstrap.run("installing", [sys.executable, "-c", code])
+
+
 def test_long_step_reports_progress(
     scratch: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
