@@ -120,7 +120,7 @@ def find_unit(text: str) -> Unit | None:
     kind = _KIND.search(text)
     key = _key(bare)
     unit = _BY_KEY.get(key)
-    if unit is None and key not in _NEVER_FOLDED and (key.isupper() or key.islower()):
+    if unit is None and key not in _NEVER_FOLDED and (bare.isupper() or bare.islower()):
         unit = _BY_FOLDED.get(key.lower())
     if unit is None or kind is None:
         return unit
