@@ -1,7 +1,7 @@
 """The worker's loop: commands in, runs executed one at a time, notices out.
 
-One engine thread (the caller's) does all work; a reader thread owns the commands; a heartbeat thread says `alive` once a
-second. Knows the ports, not the concrete models.
+One engine thread (the caller's) does all work; a reader thread owns the commands; a heartbeat thread says `alive` once
+a second. Knows the ports, not the concrete models.
 """
 
 from __future__ import annotations
