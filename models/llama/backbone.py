@@ -1,0 +1,302 @@
+"""The language model as the workflows see it: the port `Backbone` over an `Engine` (runtime.md sections 3 and 7).
+
+Builds prompts, counts tokens, holds answers to their schema, and writes the record of each call. Calls no native
+function; knows no case and no workflow. All calls come from the thread that made the engine.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from array import array
+from collections.abc import Sequence
+
+import msgspec
+
+from core import codec
+from core.domain.chat import (
+    CallRecord,
+    ImagePart,
+    Message,
+    Method,
+    ModelReply,
+    ModelRequest,
+    Sampling,
+    Scores,
+    Usage,
+    message,
+)
+from core.domain.pack import BackboneInfo
+from core.domain.ports import OnDelta
+from core.errors import BugError, ModelError
+from models.llama.decoding import Draft, fork_seed, sample
+from models.llama.engine import Engine
+from models.llama.grammar import write_grammar
+from models.llama.prefix import PrefixKeeper, Source
+from models.llama.schema import name_of, read_schema
+from models.llama.scoring import log_likelihoods, softmax
+from models.llama.templates import build_prompt
+from models.packs import Verify
+
+NONE = "none"
+
+
+class LoadFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the loader knows of the pack and the machine, for the record."""
+
+    template: str
+    quant: str
+    device: str
+    verify: Verify
+
+
+class _Prompt(msgspec.Struct, frozen=True):
+    """A prompt as tokens, the first `static` of which are free of patient text."""
+
+    tokens: tuple[int, ...]
+    static: int
+
+
+class _Prefill(msgspec.Struct, frozen=True):
+    prompt: _Prompt
+    source: Source
+    milliseconds: float
+
+
+class LlamaBackbone:
+    """A loaded language model; `close` it, engine and all."""
+
+    def __init__(self, engine: Engine, keeper: PrefixKeeper, *, info: BackboneInfo, facts: LoadFacts) -> None:
+        self._engine, self._keeper, self._info, self._facts = engine, keeper, info, facts
+
+    @property
+    def info(self) -> BackboneInfo:
+        """Pack, family, context length, rung, hash."""
+        return self._info
+
+    def reply(self, request: ModelRequest, on_delta: OnDelta) -> ModelReply:
+        """One answer; `on_delta` hears its text as it grows.
+
+        Raises:
+            ModelError: the prompt does not fit (code `context`), or the engine failed.
+            Cancelled: the run was stopped; the backbone stays usable.
+        """
+        return self.sample(request, 1, on_delta)[0]
+
+    def sample(self, request: ModelRequest, n: int, on_delta: OnDelta) -> tuple[ModelReply, ...]:
+        """n answers from one shared prefix, in order; `on_delta` hears the first. Errors as for `reply`.
+
+        `tokens_in` and `ms_prefill` of each reply are those of the shared prefix. An answer that breaks its schema
+        is asked for once more; if that one breaks it too, its finish is "schema".
+        """
+        if n < 1:
+            raise BugError(f"{n} answers were asked for.", code="sample")
+        grammar = write_grammar(request.schema) if request.schema else None
+        prefill = self._prefill(request, room=request.sampling.max_tokens)
+        drafts = sample(self._engine, request.sampling, n, grammar=grammar, on_delta=on_delta)
+        replies = [self._reply(request, draft, prefill, n=n, grammar=grammar) for draft in drafts]
+        return tuple(self._held_to_schema(request, reply, i) for i, reply in enumerate(replies))
+
+    def score(
+        self, request: ModelRequest, options: tuple[str, ...], *, method: Method, neutral: ModelRequest | None
+    ) -> Scores:
+        """Log-likelihoods of known options (runtime.md 4.5); the order of the options cannot change a bit.
+
+        `pmi` needs `neutral`, the same template with the question left empty. Only the ratio of `probs` within one
+        call has meaning: scores of different option sets are not compared. Errors as for `reply`.
+        """
+        if not options or (method == "pmi" and neutral is None):
+            raise BugError("Scoring needs options, and PMI a neutral prompt.", code="score")
+        begun = time.perf_counter()
+        tokens = tuple(self._engine.tokenize(f" {option}") for option in options)
+        prefill = self._prefill(request, room=max(map(len, tokens)))
+        totals = log_likelihoods(self._engine, tokens)
+        base = self._base(neutral, tokens) if neutral is not None else None
+        pmi = tuple(own - other for own, other in zip(totals, base, strict=True)) if base else None
+        means = tuple(total / len(ids) for total, ids in zip(totals, tokens, strict=True))
+        decode_ms = (time.perf_counter() - begun) * 1000 - prefill.milliseconds
+        usage = Usage(
+            tokens_in=len(prefill.prompt.tokens),
+            tokens_out=sum(map(len, tokens)),
+            ms_prefill=prefill.milliseconds,
+            ms_decode=decode_ms,
+        )
+        return Scores(
+            options=options,
+            total_ll=totals,
+            mean_ll=means,
+            pmi=pmi,
+            probs=softmax(totals if method == "total" else means if method == "mean" or pmi is None else pmi),
+            record=self._record(request, prefill, usage, n=len(options)),
+        )
+
+    def _base(self, neutral: ModelRequest, tokens: Sequence[tuple[int, ...]]) -> tuple[float, ...]:
+        self._prefill(neutral, room=max(map(len, tokens)))
+        return log_likelihoods(self._engine, tokens)
+
+    def forget_cases(self) -> None:
+        """Drop all kept patient text (case closed, screen locked)."""
+        self._keeper.forget_cases()
+
+    def close(self) -> None:
+        """Free the model; the second call does nothing."""
+        self._engine.close()
+
+    # ---------------------------------------------------------------------------------------------------- prompts
+
+    def _prompt(self, request: ModelRequest) -> _Prompt:
+        if any(isinstance(part, ImagePart) for turn in request.messages for part in turn.parts):
+            raise ModelError("This model cannot look at images.", code="vision")
+        tokens = list(self._engine.begin())
+        static = 0
+        for i, segments in enumerate(build_prompt(self._facts.template, request.messages)):
+            static = len(tokens) if i == request.static_parts else static
+            for segment in segments:
+                tokens += self._engine.tokenize(segment.text, markup=segment.markup)
+        return _Prompt(tuple(tokens), static)
+
+    def _prefill(self, request: ModelRequest, *, room: int) -> _Prefill:
+        """Bring the engine to the request's prompt, with `room` tokens of context left."""
+        begun = time.perf_counter()
+        prompt = self._prompt(request)
+        most = self._engine.n_ctx - room
+        if len(prompt.tokens) > most:
+            sentence = f"The case is too long for this model: {len(prompt.tokens)} of {max(most, 0)} tokens."
+            raise ModelError(sentence, code="context")
+        source = self._keeper.prepare(prompt.tokens, prompt.static)
+        return _Prefill(prompt, source, (time.perf_counter() - begun) * 1000)
+
+    # ---------------------------------------------------------------------------------------------------- replies
+
+    def _reply(
+        self, request: ModelRequest, draft: Draft, prefill: _Prefill, *, n: int, grammar: str | None
+    ) -> ModelReply:
+        usage = Usage(
+            tokens_in=len(prefill.prompt.tokens),
+            tokens_out=len(draft.tokens),
+            ms_prefill=prefill.milliseconds,
+            ms_decode=draft.milliseconds,
+        )
+        record = self._record(request, prefill, usage, n=n, grammar=grammar, rejected=draft.sampler.rejected)
+        finish = draft.finish or "length"
+        return ModelReply(text=draft.text, parsed=None, finish=finish, usage=usage, record=record)
+
+    def _held_to_schema(self, request: ModelRequest, reply: ModelReply, index: int) -> ModelReply:
+        """The reply with its parsed JSON, after one repair at most."""
+        if request.schema is None:
+            return reply
+        parsed, problem = parse_reply(reply.text, request.schema)
+        if problem is None:
+            return msgspec.structs.replace(reply, parsed=parsed)
+        again = self._repair(request, reply, problem=problem, index=index)
+        if again is None:
+            return msgspec.structs.replace(reply, finish="schema")
+        parsed, problem = parse_reply(again.text, request.schema)
+        finish = again.finish if problem is None else "schema"
+        return _joined(reply, msgspec.structs.replace(again, parsed=parsed, finish=finish))
+
+    def _repair(self, request: ModelRequest, reply: ModelReply, *, problem: str, index: int) -> ModelReply | None:
+        """Ask once more, naming the place and the form; None where the longer prompt does not fit."""
+        assert request.schema is not None  # noqa: S101 (the caller returned before)
+        seed = fork_seed(request.sampling.seed, index)
+        longer = msgspec.structs.replace(
+            request,
+            messages=_repair_messages(request.messages, reply.text, problem, name_of(read_schema(request.schema))),
+            sampling=_seeded(request.sampling, seed),
+        )
+        try:
+            prefill = self._prefill(longer, room=longer.sampling.max_tokens)
+        except ModelError:
+            return None
+        grammar = write_grammar(request.schema)
+        [draft] = sample(self._engine, longer.sampling, 1, grammar=grammar)
+        return self._reply(longer, draft, prefill, n=1, grammar=grammar)
+
+    def _record(
+        self,
+        request: ModelRequest,
+        prefill: _Prefill,
+        usage: Usage,
+        *,
+        n: int,
+        grammar: str | None = None,
+        rejected: int = 0,
+    ) -> CallRecord:
+        engine, info, facts, drawn = self._engine, self._info, self._facts, request.sampling
+        setting, build, tokens = engine.setting, engine.build, prefill.prompt.tokens
+        return CallRecord(
+            pack_id=info.pack_id,
+            contents_sha256=info.contents_sha256,
+            mmproj_sha256=NONE,
+            quant=facts.quant,
+            lib_version=build.lib_version,
+            lib_build=build.lib_build,
+            system_info=build.system_info,
+            device=facts.device,
+            rung=info.rung,
+            n_ctx=engine.n_ctx,
+            n_batch=setting.n_batch,
+            chunk=setting.chunk,
+            n_threads=setting.n_threads,
+            flash=setting.flash,
+            type_k=setting.type_k,
+            type_v=setting.type_v,
+            n_candidates=n,
+            exact=drawn.exact,
+            seed=drawn.seed,
+            temperature=drawn.temperature,
+            top_k=drawn.top_k,
+            top_p=drawn.top_p,
+            grammar_sha256=codec.sha256(grammar.encode()) if grammar else NONE,
+            prompt_name=request.prompt_name,
+            prompt_sha256=request.prompt_sha256,
+            prefix_sha256=codec.sha256(array("i", tokens).tobytes()),
+            prefix_len=len(tokens),
+            prefix_source=prefill.source,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            ms_prefill=usage.ms_prefill,
+            ms_decode=usage.ms_decode,
+            rejected=rejected,
+            verify=facts.verify,
+        )
+
+
+def parse_reply(text: str, schema: str) -> tuple[str | None, str | None]:
+    """(canonical JSON, None) where the text fits the schema, else (None, where and why it does not)."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None, "$: not complete JSON"
+    problem = read_schema(schema).problem(value, "$")
+    return (codec.encode(value).decode(), None) if problem is None else (None, problem)
+
+
+def _repair_messages(messages: tuple[Message, ...], text: str, problem: str, name: str) -> tuple[Message, ...]:
+    lead = messages[-1].text if messages[-1].role == "assistant" else ""
+    kept = messages[:-1] if lead else messages
+    ask = f"That answer is not valid ({problem}). Answer again with one JSON value of the form {name} and nothing else."
+    return (*kept, message("assistant", lead + text), message("user", ask))
+
+
+def _seeded(sampling: Sampling, seed: int) -> Sampling:
+    return msgspec.structs.replace(sampling, seed=seed)
+
+
+def _joined(first: ModelReply, second: ModelReply) -> ModelReply:
+    """The second reply, with the cost of both; its record keeps the first call's prefix and seed."""
+    usage = Usage(
+        tokens_in=first.usage.tokens_in + second.usage.tokens_in,
+        tokens_out=first.usage.tokens_out + second.usage.tokens_out,
+        ms_prefill=first.usage.ms_prefill + second.usage.ms_prefill,
+        ms_decode=first.usage.ms_decode + second.usage.ms_decode,
+    )
+    record = msgspec.structs.replace(
+        first.record,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        ms_prefill=usage.ms_prefill,
+        ms_decode=usage.ms_decode,
+        rejected=first.record.rejected + second.record.rejected,
+    )
+    return msgspec.structs.replace(second, usage=usage, record=record)
