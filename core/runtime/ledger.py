@@ -17,6 +17,7 @@ from core.domain.ports import Knowledge
 
 State = Literal["present", "absent", "contradicted", "unknown"]
 ALLERGY = "allergy"
+CLINICIAN = "clinician"  # what the clinician answers settles a contradiction between documents
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -46,6 +47,7 @@ class Ledger:
         self._knowledge = knowledge
         self._present: dict[str, list[str]] = defaultdict(list)
         self._absent: dict[str, list[str]] = defaultdict(list)
+        self._said: dict[str, Standing] = {}
         self._assumed: dict[str, State] = {}
         for finding in self.findings:
             self._enter(finding)
@@ -53,6 +55,8 @@ class Ledger:
     def _enter(self, finding: Finding) -> None:
         if finding.extractor == ALLERGY or finding.time != "current" or finding.who != "patient":
             return
+        if finding.extractor == CLINICIAN and finding.polarity in ("present", "absent"):
+            self._said[finding.concept] = Standing(finding.polarity, (finding.id,))
         if finding.polarity == "present":
             for concept in sorted(self._knowledge.ancestors(finding.concept)):
                 self._present[concept].append(finding.id)
@@ -71,6 +75,8 @@ class Ledger:
         assumed = self._assumed.get(concept)
         if assumed is not None:
             return Standing(assumed)
+        if concept in self._said:
+            return self._said[concept]
         present = self._present.get(concept, [])
         absent = [
             finding for above in sorted(self._knowledge.ancestors(concept)) for finding in self._absent.get(above, ())

@@ -111,6 +111,11 @@ class Run:
         """What the model tells of itself; None: the run has no model."""
         return self._backbone.info if self._backbone else None
 
+    @property
+    def rng_seed(self) -> int:
+        """The run's seed, for requests."""
+        return self._shared.row.seed
+
     def now(self) -> str:
         """The moment the run was queued: the same in every replay."""
         return self._shared.row.created_at

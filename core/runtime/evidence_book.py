@@ -1,0 +1,98 @@
+"""Evidence ids handed out once: "e1", "e2", ... for findings, clues, rules and passages.
+
+Built anew from values at each run of the program, in the same order, so that the same case gets the same ids. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core import codec
+from core.domain.condition import Clue, Condition, Rule
+from core.domain.evidence import Evidence, Finding, Provenance
+from core.domain.passage import Passage, Source
+from core.runtime import wording
+
+
+class EvidenceBook:
+    """All evidence of one assessment. The same source asked twice has one id."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._by_key: dict[str, Evidence] = {}
+        for finding in findings:
+            self.add_finding(finding)
+
+    @property
+    def items(self) -> tuple[Evidence, ...]:
+        return tuple(self._by_key.values())
+
+    def only(self, identifiers: Iterable[str]) -> tuple[Evidence, ...]:
+        """The items of these ids, in order of the book."""
+        wanted = set(identifiers)
+        return tuple(item for item in self._by_key.values() if item.id in wanted)
+
+    def add_finding(self, finding: Finding) -> str:
+        """Evidence of a finding; its statement as text."""
+        return self._add(f"finding {finding.id}", wording.statement(finding), finding.provenance, finding.id)
+
+    def finding(self, identifier: str) -> str:
+        """The evidence id of a finding that is in the book."""
+        return self._by_key[f"finding {identifier}"].id
+
+    def passage(self, passage: Passage) -> str:
+        """Evidence of a guideline passage: its words, edition and place."""
+        provenance = Provenance(
+            kind="passage",
+            reference=passage.key,
+            sha256=passage.sha256,
+            label=f"{passage.title}, {passage.section} ({passage.pack_title}, edition {passage.edition})",
+            start=passage.start,
+            end=passage.end,
+        )
+        return self._add(f"passage {passage.key}", passage.text, provenance, "")
+
+    def clue(self, condition: Condition, clue: Clue, name: str) -> str:
+        """Evidence of what a condition file says about a clue, with its published source."""
+        expected = name if clue.polarity == "present" else f"absence of {name}"
+        text = f"{condition.title}: {expected} is {_STRENGTH[clue.strength]}."
+        return self._add(
+            f"clue {condition.slug} {clue.concept}",
+            text,
+            _knowledge(condition, condition.source(clue.citation), codec.digest(clue), "clues"),
+            "",
+        )
+
+    def rule(self, rule: Rule, source: Source | None) -> str:
+        """Evidence of a safety rule, with its published source."""
+        label = f"Safety rule {rule.id}" + (f" ({cite(source)})" if source else "")
+        provenance = Provenance(kind="passage", reference=f"rule:{rule.id}", sha256=codec.digest(rule), label=label)
+        return self._add(f"rule {rule.id}", f"{rule.flag} Rule: {rule.when}", provenance, "")
+
+    def _add(self, key: str, text: str, provenance: Provenance, finding: str) -> str:
+        known = self._by_key.get(key)
+        if known is None:
+            known = Evidence(id=f"e{len(self._by_key) + 1}", text=text, provenance=provenance, finding=finding)
+            self._by_key[key] = known
+        return known.id
+
+
+_STRENGTH = {
+    "hallmark": "a hallmark",
+    "typical": "typical",
+    "occasional": "seen at times",
+    "against": "a finding against it",
+    "excludes": "a finding that excludes it",
+}
+
+
+def _knowledge(condition: Condition, source: Source | None, sha256: str, section: str) -> Provenance:
+    label = f"{condition.title}, {section}, starter set edition {condition.edition}"
+    if source is not None:
+        label += f" ({cite(source)})"
+    return Provenance(kind="passage", reference=f"condition:{condition.slug}", sha256=sha256, label=label)
+
+
+def cite(source: Source) -> str:
+    """A source in one line: authors and year, title, journal, DOI or identifier."""
+    tail = [part for part in (source.title, source.journal, source.doi or source.identifier) if part]
+    return ". ".join([source.short, *tail])

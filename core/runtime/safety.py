@@ -1,0 +1,103 @@
+"""Safety flags: rules over findings, and drugs against recorded allergies (direct.md section 2).
+
+Shown first, whatever the differential says. Pure. A rule that needs an unknown number does not fire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.domain import arithmetic, units
+from core.domain.assessment import SafetyFlag
+from core.domain.condition import Rule
+from core.domain.evidence import Finding
+from core.domain.passage import Source
+from core.domain.ports import Knowledge
+from core.runtime.evidence_book import EvidenceBook, cite
+from core.runtime.ledger import ALLERGY, Ledger
+
+_ORDER = {"critical": 0, "serious": 1, "caution": 2}
+_DRUGS = ("drug", "drug-class")
+
+
+def flags(
+    ledger: Ledger, quantities: Mapping[str, Finding], knowledge: Knowledge, book: EvidenceBook
+) -> tuple[SafetyFlag, ...]:
+    """All flags that apply, the gravest first."""
+    found = [*_rule_flags(ledger, quantities, knowledge, book), *_allergy_flags(ledger, knowledge, book)]
+    return tuple(sorted(found, key=lambda flag: (_ORDER[flag.severity], flag.rule, flag.text)))
+
+
+def _rule_flags(
+    ledger: Ledger, quantities: Mapping[str, Finding], knowledge: Knowledge, book: EvidenceBook
+) -> Iterable[SafetyFlag]:
+    values = {name: value for name, finding in quantities.items() if (value := _canonical(name, finding)) is not None}
+    for rule in _all_rules(knowledge):
+        if arithmetic.holds(rule.when, values, ledger.has):
+            yield _flag(rule, _behind(rule, ledger, quantities), knowledge, book)
+
+
+def _canonical(name: str, finding: Finding) -> units.Quantity | None:
+    """The value in the unit that rules are written in; None where it cannot be converted."""
+    if finding.value is None or finding.note.startswith("implausible"):
+        return None
+    try:
+        given, wanted = units.parse_unit(finding.value.unit), units.canonical(name)
+        return units.Quantity(units.convert_analyte(name, finding.value.value, given, wanted), wanted)
+    except (KeyError, units.UnknownUnit, units.WrongDimension):
+        return None
+
+
+def _all_rules(knowledge: Knowledge) -> Sequence[Rule]:
+    return (*knowledge.rules, *(rule for condition in knowledge.conditions for rule in condition.rules))
+
+
+def _behind(rule: Rule, ledger: Ledger, quantities: Mapping[str, Finding]) -> tuple[str, ...]:
+    """The findings a rule rests on: the named quantities it reads and the concepts it asks for."""
+    named = [quantities[name].id for name in sorted(arithmetic.names(rule.when)) if name in quantities]
+    asked = [
+        finding
+        for concept in sorted(arithmetic.concepts(rule.when))
+        if ledger.has(concept)
+        for finding in ledger.standing(concept).findings
+    ]
+    return tuple(dict.fromkeys((*named, *asked)))
+
+
+def _flag(rule: Rule, findings: Sequence[str], knowledge: Knowledge, book: EvidenceBook) -> SafetyFlag:
+    source: Source | None = knowledge.source(rule.citation)
+    return SafetyFlag(
+        rule=rule.id,
+        severity=rule.severity,
+        text=rule.flag,
+        action=rule.action,
+        citation=cite(source) if source else rule.citation,
+        evidence=(*(book.finding(finding) for finding in findings), book.rule(rule, source)),
+    )
+
+
+def _allergy_flags(ledger: Ledger, knowledge: Knowledge, book: EvidenceBook) -> Iterable[SafetyFlag]:
+    """A current drug that is, or belongs to the class of, a recorded allergy."""
+    allergies = {
+        finding.concept: finding
+        for finding in ledger.findings
+        if finding.extractor == ALLERGY and finding.polarity == "present" and finding.who == "patient"
+    }
+    for finding in ledger.findings:
+        if finding.extractor == ALLERGY or not finding.holds or not _is_drug(finding.concept, knowledge):
+            continue
+        for concept in sorted(knowledge.ancestors(finding.concept) & allergies.keys()):
+            allergy = allergies[concept]
+            yield SafetyFlag(
+                rule="drug-allergy",
+                severity="critical",
+                text=f"{finding.name} is a current drug, and an allergy to {allergy.name} is recorded.",
+                action="Check the allergy and the drug chart.",
+                citation="recorded in this case",
+                evidence=(book.finding(finding.id), book.finding(allergy.id)),
+            )
+
+
+def _is_drug(identifier: str, knowledge: Knowledge) -> bool:
+    concept = knowledge.concept(identifier)
+    return concept is not None and concept.kind in _DRUGS

@@ -1,0 +1,1 @@
+"""Prompt files of the workflows; read through `core.runtime.prompts`."""
