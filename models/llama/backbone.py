@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from array import array
-from collections.abc import Sequence
+from collections import OrderedDict
 
 import msgspec
 
@@ -34,11 +34,13 @@ from models.llama.engine import Engine
 from models.llama.grammar import write_grammar
 from models.llama.prefix import PrefixKeeper, Source
 from models.llama.schema import name_of, read_schema
-from models.llama.scoring import log_likelihoods, softmax
+from models.llama.scoring import Tokens, log_likelihoods, softmax
 from models.llama.templates import build_prompt
 from models.packs import Verify
 
 NONE = "none"
+BASES = 64  # neutral scores kept at most
+_BaseKey = tuple[Tokens, tuple[Tokens, ...]]
 
 
 class LoadFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +55,7 @@ class LoadFacts(msgspec.Struct, frozen=True, kw_only=True):
 class _Prompt(msgspec.Struct, frozen=True):
     """A prompt as tokens, the first `static` of which are free of patient text."""
 
-    tokens: tuple[int, ...]
+    tokens: Tokens
     static: int
 
 
@@ -68,6 +70,7 @@ class LlamaBackbone:
 
     def __init__(self, engine: Engine, keeper: PrefixKeeper, *, info: BackboneInfo, facts: LoadFacts) -> None:
         self._engine, self._keeper, self._info, self._facts = engine, keeper, info, facts
+        self._bases: OrderedDict[_BaseKey, tuple[float, ...]] = OrderedDict()
 
     @property
     def info(self) -> BackboneInfo:
@@ -130,12 +133,21 @@ class LlamaBackbone:
             record=self._record(request, prefill, usage, n=len(options)),
         )
 
-    def _base(self, neutral: ModelRequest, tokens: Sequence[tuple[int, ...]]) -> tuple[float, ...]:
-        self._prefill(neutral, room=max(map(len, tokens)))
-        return log_likelihoods(self._engine, tokens)
+    def _base(self, neutral: ModelRequest, tokens: tuple[Tokens, ...]) -> tuple[float, ...]:
+        """The options after the neutral prompt, which recurs from call to call: the same values are kept, not redone."""
+        key = (self._prompt(neutral).tokens, tokens)
+        found = self._bases.get(key)
+        if found is None:
+            self._prefill(neutral, room=max(map(len, tokens)))
+            found = self._bases[key] = log_likelihoods(self._engine, tokens)
+        self._bases.move_to_end(key)
+        if len(self._bases) > BASES:
+            self._bases.popitem(last=False)
+        return found
 
     def forget_cases(self) -> None:
         """Drop all kept patient text (case closed, screen locked)."""
+        self._bases.clear()
         self._keeper.forget_cases()
 
     def close(self) -> None:
