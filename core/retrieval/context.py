@@ -1,0 +1,271 @@
+"""What the words around a finding say of it: polarity, time, and whose it is (knowledge.md section 10).
+
+A trigger reaches twelve words to its side, to the next terminator or the sentence's end; the nearest wins, absent
+before possible at equal distance. The word lists are handed in (cues.py). It must not know concepts, cases or units.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from core.domain.evidence import Polarity, Time, Who
+from core.retrieval.cues import ALWAYS, Cue, CueTable
+from core.retrieval.terms import Word, words
+
+REACH = 12  # words outside findings
+_SENTENCE_HEADING = re.compile(r"[A-Z][\w /&'-]{0,30}:")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_QUERY_BEFORE = re.compile(r"\?+\s?\Z")
+_QUERY_AFTER = re.compile(r"\s?\?")
+_MINUS_AFTER = re.compile(r"\s*(?:\(-\)|-ve\b|[:=]\s*(?:no|n|nil|none|negative|absent)\s*(?:[,;.)\n]|\Z))", re.I)
+_APPOSED = 4  # words between a finding and the comma before what is said of it
+_WHO: tuple[Who, ...] = ("family", "other")
+
+
+class Context(msgspec.Struct, frozen=True):
+    """The context of one span. `trigger` is what made it past, "year" for a year; empty where nothing did."""
+
+    polarity: Polarity
+    time: Time
+    who: Who
+    sentence: tuple[int, int]
+    trigger: str = ""
+
+
+class _Sentence(NamedTuple):
+    """A sentence prepared once: words, findings as word ranges, cues, and where scopes end (word indices)."""
+
+    text: str
+    start: int
+    end: int
+    tokens: list[Word]
+    spans: list[tuple[int, int]]
+    cues: list[Cue]
+    commas: list[int]
+    stops: list[int]  # semicolons
+    outside: list[int]  # words outside findings before each index
+
+
+class Annotator:
+    """Immutable. `annotate` is a pure function of text, sentences and spans."""
+
+    def __init__(self, table: CueTable) -> None:
+        self._table = table
+
+    def annotate(
+        self, text: str, sentences: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]
+    ) -> tuple[Context, ...]:
+        """One context for each span (half-open character offsets, in order of position), inside its sentence."""
+        results: list[Context] = []
+        carried: list[Cue] = []
+        starts = [start for start, _ in spans]
+        before = 0
+        for start, end in sentences:
+            inside = list(spans[bisect_left(starts, start) : bisect_left(starts, end)])
+            sentence = self._prepare(text, (start, end), inside)
+            if carried and _breaks_off(text, before, start):
+                carried = []
+            results += [self._context(sentence, span, carried) for span in sentence.spans]
+            carried = _headed(sentence) or carried
+            before = end
+        return tuple(results)
+
+    def _prepare(self, text: str, bounds: tuple[int, int], inside: Iterable[tuple[int, int]]) -> _Sentence:
+        start, end = bounds
+        tokens = [Word(w.norm, w.raw, w.start + start, w.end + start) for w in words(text[start:end])]
+        begins = [token.start for token in tokens]
+        ranges = [(bisect_left(begins, a), max(bisect_left(begins, a) + 1, bisect_left(begins, b))) for a, b in inside]
+        taken = {index for a, b in ranges for index in range(a, b)}
+        outside = [0]
+        for index in range(len(tokens)):
+            outside.append(outside[-1] + (index not in taken))
+        gaps = [text[left.end : right.start] for left, right in zip(tokens, tokens[1:], strict=False)]
+        return _Sentence(
+            text=text,
+            start=start,
+            end=end,
+            tokens=tokens,
+            spans=ranges,
+            cues=self._table.find(text, tokens, taken),
+            commas=[index + 1 for index, gap in enumerate(gaps) if "," in gap],
+            stops=[index + 1 for index, gap in enumerate(gaps) if ";" in gap],
+            outside=outside,
+        )
+
+    def _context(self, sentence: _Sentence, span: tuple[int, int], carried: list[Cue]) -> Context:
+        time, trigger = self._time(sentence, span)
+        return Context(
+            polarity=self._polarity(sentence, span, carried),
+            time=time,
+            who=self._who(sentence, span, carried),
+            sentence=(sentence.start, sentence.end),
+            trigger=trigger,
+        )
+
+    # ------------------------------------------------------------------------------------------ polarity
+
+    def _polarity(self, sentence: _Sentence, span: tuple[int, int], carried: list[Cue]) -> Polarity:
+        if span[0] < len(sentence.tokens) and (marked := _marked(sentence, span)):
+            return marked
+        best: tuple[int, int, Polarity] | None = None
+        for cue in sentence.cues:
+            for rank, kind in enumerate(("absent", "possible")):
+                distance = self._reaches(sentence, cue, span, kind)
+                if distance is not None:
+                    polarity: Polarity = "absent" if kind == "absent" else "possible"
+                    found = (distance, rank, polarity)
+                    best = found if best is None or found < best else best
+        if best is None and any(cue.has("absent", "forward") for cue in carried):
+            return "absent"
+        if best is None and sentence.text[sentence.end - 1 : sentence.end] == "?":
+            return "possible"
+        return "present" if best is None else best[2]
+
+    def _reaches(self, sentence: _Sentence, cue: Cue, span: tuple[int, int], kind: str) -> int | None:
+        """Distance in words from a cue to a finding that it reaches with that meaning; None if it does not."""
+        if cue.last <= span[0] and cue.has(kind, "forward"):
+            return self._forward(sentence, cue, span[0], kind)
+        if cue.first >= span[1] and cue.has(kind, "backward"):
+            return self._backward(sentence, cue, span[1], kind)
+        return None
+
+    def _forward(self, sentence: _Sentence, cue: Cue, target: int, kind: str) -> int | None:
+        distance = target - cue.last
+        if distance and self._table.is_adjacent(cue.phrase):
+            return None
+        headed = cue.headed and kind in ALWAYS
+        far = sentence.outside[target] - sentence.outside[cue.last] >= REACH and not headed
+        if far or self._blocked(sentence, cue.last, target, kind):
+            return None
+        single = (kind == "past" and len(cue.phrase) == 1 and not headed) or cue.phrase in self._table.mutual
+        return None if single and _between(sentence.commas, cue.last, target + 1) else distance
+
+    def _backward(self, sentence: _Sentence, cue: Cue, target: int, kind: str) -> int | None:
+        if cue.has(kind, "forward") and cue.phrase not in self._table.mutual and _followed(sentence, cue):
+            return None
+        distance = cue.first - target
+        far = sentence.outside[cue.first] - sentence.outside[target] >= REACH
+        if far or self._blocked(sentence, target, cue.first, kind):
+            return None
+        if _between(sentence.commas, target, cue.first + 1) and not self._spans_commas(sentence, cue, target):
+            return None
+        return distance
+
+    def _spans_commas(self, sentence: _Sentence, cue: Cue, target: int) -> bool:
+        """Whether a backward cue takes more than its own comma segment: a plural verb, or a mere apposition."""
+        if cue.phrase[0] in self._table.plural:
+            return True
+        crossed = [comma for comma in sentence.commas if target <= comma <= cue.first]
+        between = {token.norm for token in sentence.tokens[crossed[-1] : cue.first]}
+        closed = cue.last == len(sentence.tokens) or cue.last in (*sentence.commas, *sentence.stops)
+        alone = not any(target <= first < crossed[0] for first, _ in sentence.spans)
+        near = len(crossed) == 1 and crossed[0] - target <= _APPOSED
+        return near and alone and closed and between <= self._table.bridge
+
+    def _blocked(self, sentence: _Sentence, low: int, high: int, kind: str) -> bool:
+        """Whether a terminator stands between two word positions."""
+        if _between(sentence.stops, low, high + 1):
+            return True
+        return any(
+            low <= cue.first < high and self._table.ends(cue, kind) for cue in sentence.cues if cue.kinds
+        ) or self._turned(sentence, low, high, kind)
+
+    def _turned(self, sentence: _Sentence, low: int, high: int, kind: str) -> bool:
+        """Words that end only what is said of the past, or of a relative."""
+        enders = self._table.now if kind == "past" else self._table.subjects if kind in _WHO else frozenset()
+        return any(token.norm in enders for token in sentence.tokens[low:high])
+
+    # --------------------------------------------------------------------------------------------- time
+
+    def _time(self, sentence: _Sentence, span: tuple[int, int]) -> tuple[Time, str]:
+        if self._table.held(sentence.tokens, span):
+            return "future", "should"
+        best: tuple[int, Time, str] | None = None
+        times: tuple[Time, ...] = ("future", "past")
+        for cue in sentence.cues:
+            for kind in times:
+                distance = self._reaches(sentence, cue, span, kind)
+                if distance is None or (kind == "past" and self._is_onset(sentence, cue, span)):
+                    continue
+                found = (distance, kind, " ".join(cue.phrase))
+                best = found if best is None or found < best else best
+        if best is not None:
+            return best[1], best[2]
+        return ("past", "year") if self._has_year(sentence, span) else ("current", "")
+
+    def _is_onset(self, sentence: _Sentence, cue: Cue, span: tuple[int, int]) -> bool:
+        """"Began two months ago": the time of the beginning, not of the end."""
+        between = sentence.tokens[span[1] : cue.first]
+        return cue.phrase[-1] == "ago" and any(token.norm in self._table.onset for token in between)
+
+    def _has_year(self, sentence: _Sentence, span: tuple[int, int]) -> bool:
+        """A bare year in the finding's comma segment; a full date or "since 2014" is none."""
+        left = max((c for c in (*sentence.commas, *sentence.stops) if c <= span[0]), default=0)
+        right = min((c for c in (*sentence.commas, *sentence.stops) if c >= span[1]), default=len(sentence.tokens))
+        for index in range(left, right):
+            if _YEAR.fullmatch(sentence.tokens[index].norm) and not self._is_date(sentence, index, left):
+                low, high = sorted((index, span[0]))
+                if not self._blocked(sentence, low, high, "past"):
+                    return True
+        return False
+
+    def _is_date(self, sentence: _Sentence, index: int, left: int) -> bool:
+        before = sentence.tokens[index - 1] if index > 0 else None
+        if before is None:
+            return False
+        earlier = {token.norm for token in sentence.tokens[left:index]}
+        return before.norm in self._table.months or before.norm.isdigit() or bool(earlier & self._table.onset)
+
+    # ---------------------------------------------------------------------------------------------- who
+
+    def _who(self, sentence: _Sentence, span: tuple[int, int], carried: list[Cue]) -> Who:
+        best: tuple[int, Who] | None = None
+        for cue in sentence.cues:
+            if self._table.speaks(sentence.tokens, cue):
+                continue
+            for kind in _WHO:
+                distance = self._reaches(sentence, cue, span, kind)
+                if distance is not None:
+                    best = min(best, (distance, kind)) if best is not None else (distance, kind)
+        if best is not None:
+            return best[1]
+        return "family" if any(cue.has("family", "forward") for cue in carried) else "patient"
+
+
+def _between(positions: Sequence[int], low: int, high: int) -> bool:
+    """Whether a position lies in low..high-1, counting a boundary before word `low` as outside."""
+    return bisect_left(positions, high) > bisect_left(positions, low)
+
+
+def _followed(sentence: _Sentence, cue: Cue) -> bool:
+    """Whether a finding stands directly behind a cue: then the cue belongs to it."""
+    return any(first == cue.last for first, _ in sentence.spans) and cue.last not in sentence.stops
+
+
+def _marked(sentence: _Sentence, span: tuple[int, int]) -> Polarity | None:
+    """Signs instead of words: "?PE", "PE?", "wheeze: no", "fever (-)"."""
+    start, end = sentence.tokens[span[0]].start, sentence.tokens[span[1] - 1].end
+    if _MINUS_AFTER.match(sentence.text, end):
+        return "absent"
+    left = max((sentence.tokens[c].start for c in (*sentence.commas, *sentence.stops) if c <= span[0]), default=None)
+    opening = sentence.start if left is None else left
+    if _QUERY_BEFORE.search(sentence.text, max(0, min(opening, start) - 2), start):
+        return "possible"
+    return "possible" if _QUERY_AFTER.match(sentence.text, end) else None
+
+
+def _headed(sentence: _Sentence) -> list[Cue]:
+    """Cues that are headings of their line: "Denies: ..." holds to the line's end."""
+    return [cue for cue in sentence.cues if cue.headed and cue.first <= 1]
+
+
+def _breaks_off(text: str, before: int, start: int) -> bool:
+    """Whether a heading's reach ends between two sentences: another heading, a new line, for a list a blank line."""
+    gap = text[before:start]
+    is_list = text[:before].endswith(":") or gap.strip() != ""
+    return _SENTENCE_HEADING.match(text, start) is not None or ("\n\n" if is_list else "\n") in gap
