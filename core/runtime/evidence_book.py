@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core import codec
+from core.domain.case import Case
 from core.domain.condition import Clue, Condition, Rule
 from core.domain.evidence import Evidence, Finding, Provenance
-from core.domain.passage import Passage, Source
+from core.domain.passage import Fact, Passage, Source
 from core.runtime import wording
 
 
@@ -38,6 +39,20 @@ class EvidenceBook:
     def finding(self, identifier: str) -> str:
         """The evidence id of a finding that is in the book."""
         return self._by_key[f"finding {identifier}"].id
+
+    def case(self, case: Case) -> str:
+        """Evidence of the case as a whole: how much there was to read."""
+        text = (
+            f"Case {case.title}, revision {case.revision}: {len(case.notes)} notes, {len(case.tables)} laboratory "
+            f"tables, {len(case.pictures)} pictures, {len(case.unread)} files not read."
+        )
+        provenance = Provenance(kind="document", reference=case.id, sha256=codec.digest(case), label="the whole case")
+        return self._add("case", text, provenance, "")
+
+    def fact(self, condition: Condition, fact: Fact) -> str:
+        """Evidence of a published number, with its source and whether anyone has checked it."""
+        provenance = _knowledge(condition, condition.source(fact.citation), codec.digest(fact), "facts")
+        return self._add(f"fact {fact.id}", f"{fact.statement} ({fact.status})", provenance, "")
 
     def passage(self, passage: Passage) -> str:
         """Evidence of a guideline passage: its words, edition and place."""

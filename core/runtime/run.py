@@ -17,7 +17,7 @@ from core import codec
 from core.domain import event as ev
 from core.domain import memory as fold
 from core.domain.action import CallTool, ToolResult
-from core.domain.chat import Method, ModelReply, ModelRequest, Scores
+from core.domain.chat import CallRecord, Method, ModelReply, ModelRequest, Scores
 from core.domain.evidence import Answer, Question
 from core.domain.pack import BackboneInfo
 from core.domain.ports import Backbone, Found, Knowledge, Query, Retriever, Tool
@@ -51,11 +51,22 @@ class _Shared:
         self.journal = journal
         self.hooks = hooks
         self.stop = stop
-        recorded = journal.events(row.id)
-        self.rows = {event.key: event for event in recorded}
-        self.memory = fold.fold(recorded)
+        self._recorded = journal.events(row.id)
+        self._folded = 0
+        self.rows = {event.key: event for event in self._recorded}
+        self.places = {_place(event.key): event.key for event in self._recorded if not event.key.endswith("=")}
+        self.memory = fold.WorkingMemory()
+        first = next((event.n for event in self._recorded if _of_workflow(event.key)), len(self._recorded) + 1)
+        self.fold_until(first - 1)
+
+    def fold_until(self, n: int) -> None:
+        """Fold recorded rows up to number `n`: a replay sees at each step what the first execution saw there."""
+        while self._folded < len(self._recorded) and self._recorded[self._folded].n <= n:
+            self.memory = fold.apply(self.memory, self._recorded[self._folded])
+            self._folded += 1
 
     def append(self, branch: str, key: str, event: ev.Event) -> ev.Recorded:
+        self.fold_until(len(self._recorded))
         committed = self.journal.append(self.row.id, event, branch=branch, key=key, actor=self.row.actor)
         self.rows[key] = committed
         self.memory = fold.apply(self.memory, committed)
@@ -99,7 +110,7 @@ class Run:
 
     @property
     def memory(self) -> fold.WorkingMemory:
-        """The fold of everything committed so far."""
+        """The fold of everything up to the present step; the same at this step in every replay."""
         return self._shared.memory
 
     @property
@@ -115,6 +126,14 @@ class Run:
     def rng_seed(self) -> int:
         """The run's seed, for requests."""
         return self._shared.row.seed
+
+    @property
+    def last_record(self) -> CallRecord | None:
+        """The record of the latest model call."""
+        for row in sorted(self._shared.rows.values(), key=lambda row: -row.n):
+            if isinstance(row.event, ev.ModelReplied):
+                return row.event.scores.record if row.event.scores else row.event.replies[0].record
+        return None
 
     def now(self) -> str:
         """The moment the run was queued: the same in every replay."""
@@ -132,7 +151,7 @@ class Run:
     def note(self, event: ev.Event) -> None:
         """Commit an event that has no outside effect."""
         key = self._next("note")
-        known = self._shared.rows.get(key)
+        known = self._known(key)
         if known is None:
             self._append(key, event)
         elif codec.digest(known.event) != codec.digest(event):
@@ -196,7 +215,7 @@ class Run:
         """Passages of the knowledge store."""
         key = self._next("retrieve")
         wanted = codec.digest(query)
-        known = self._shared.rows.get(key)
+        known = self._known(key)
         if known is None:
             self._step(key)
             self._shared.hooks.effect(key)
@@ -223,16 +242,21 @@ class Run:
         return _expect(answer, ev.QuestionAnswered, key).answers
 
     def _model(self, call: ev.ModelCalled, effect: Callable[[Backbone], ev.ModelReplied]) -> ev.ModelReplied:
-        if self._backbone is None:
-            raise ModelError("The run has no model.", code="no model")
         key = self._next(call.kind)
-        if key not in self._shared.rows and (spent := self.budget.exhausted(self.memory)):
-            raise ModelError(f"The run's budget is spent: {spent}.", code="budget")
+        if self._known(key) is None:
+            self._admit()
         self._begin(key, call)
         answer = self._answer(key) or self._append(answer_key(key), self._infer(key, effect)).event
         if isinstance(answer, ev.ModelFailed):
             raise ModelError(answer.text, code=answer.code)
         return _expect(answer, ev.ModelReplied, key)
+
+    def _admit(self) -> None:
+        """A new model call needs a model and room in the budget."""
+        if self._backbone is None:
+            raise ModelError("The run has no model.", code="no model")
+        if spent := self.budget.exhausted(self.memory):
+            raise ModelError(f"The run's budget is spent: {spent}.", code="budget")
 
     def _infer(self, key: str, effect: Callable[[Backbone], ev.ModelReplied]) -> ev.Event:
         self._shared.hooks.effect(key)
@@ -245,7 +269,17 @@ class Run:
 
     def _next(self, kind: str) -> str:
         self._count += 1
-        return f"{self._branch}{self._count}.{kind}"
+        key = f"{self._branch}{self._count}.{kind}"
+        if self._shared.places.get(_place(key), key) != key:
+            raise _mismatch(key)
+        return key
+
+    def _known(self, key: str) -> ev.Recorded | None:
+        """The recorded row of that key; from here on it, and all before it, are part of the memory."""
+        row = self._shared.rows.get(key)
+        if row is not None:
+            self._shared.fold_until(row.n)
+        return row
 
     def _step(self, key: str) -> None:
         """A step boundary: here a stopped run ends."""
@@ -254,7 +288,7 @@ class Run:
 
     def _begin(self, key: str, event: ev.Event) -> None:
         """Commit the start of an effect, or check it against the recorded one."""
-        known = self._shared.rows.get(key)
+        known = self._known(key)
         if known is None:
             self._step(key)
             self._append(key, event)
@@ -264,7 +298,7 @@ class Run:
             self._step(key)
 
     def _answer(self, key: str) -> ev.Event | None:
-        known = self._shared.rows.get(answer_key(key))
+        known = self._known(answer_key(key))
         return known.event if known else None
 
     def _append(self, key: str, event: ev.Event) -> ev.Recorded:
@@ -272,6 +306,16 @@ class Run:
 
     def _delta(self, text: str) -> None:
         self._shared.hooks.delta(text)
+
+
+def _place(key: str) -> str:
+    """Where in the program an effect stands: its key without the kind."""
+    return key.rsplit(".", 1)[0]
+
+
+def _of_workflow(key: str) -> bool:
+    """Does the key name an effect of the workflow, not an act of the service ("case", "start", "stop7")?"""
+    return key.rsplit("/", 1)[-1][:1].isdigit()
 
 
 def _called(

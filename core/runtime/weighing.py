@@ -104,15 +104,18 @@ def candidates(
 ) -> tuple[Scored, ...]:
     """At most 12 conditions worth weighing, best first (direct.md section 3.1).
 
+    With nothing to go by, all conditions are weighed, so that the list of what is missing stays useful.
     `retrieval` maps slug to the min-max scaled score of the guideline search (only its hits), `raised` maps slug to
     the findings by which the notes themselves raise the condition.
     """
-    found = []
-    for condition in conditions:
-        scored = weigh(condition, ledger, weights, retrieval=retrieval.get(condition.slug, 0.0))
-        by_notes = raised.get(condition.slug, ())
-        if touched(scored) or condition.slug in retrieval or by_notes:
-            found.append(msgspec.structs.replace(scored, raised_by=by_notes))
+    everything = [
+        msgspec.structs.replace(
+            weigh(condition, ledger, weights, retrieval=retrieval.get(condition.slug, 0.0)),
+            raised_by=raised.get(condition.slug, ()),
+        )
+        for condition in conditions
+    ]
+    found = [s for s in everything if touched(s) or s.condition.slug in retrieval or s.raised_by] or everything
     found.sort(key=lambda s: (not s.raised_by, -s.structural, s.condition.slug))
     kept = found[: weights.candidates - 1]
     return tuple(sorted(kept, key=lambda s: (-s.structural, s.condition.slug)))

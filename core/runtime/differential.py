@@ -1,0 +1,195 @@
+"""One weighing of a case as a value: candidates, scores, the model's part, gaps, and the differential to show.
+
+Pure but for the model's ranking, which is handed in. direct.md sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from core.domain.evidence import Finding, Gap, Question
+from core.domain.hypothesis import Differential, Hypothesis, Reason
+from core.domain.ports import Found, Knowledge
+from core.runtime import gaps as gap_rules
+from core.runtime import weighing
+from core.runtime.evidence_book import EvidenceBook
+from core.runtime.ledger import Ledger, Patient
+from core.runtime.ranking import ModelRank
+from core.runtime.weighing import Scored, Weight
+from core.settings import Weighing
+
+_DISEASE = "disease"
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """A case weighed: what was found, how conditions stand, what is missing."""
+
+    findings: tuple[Finding, ...]
+    ledger: Ledger
+    scored: tuple[Scored, ...]
+    shares: Mapping[str, float]
+    rank: ModelRank | None
+    beta: float
+    why_insufficient: str
+    contradicted: tuple[Gap, ...]
+    gaps: tuple[Gap, ...]
+
+    @property
+    def question(self) -> Question | None:
+        """What the clinician is asked, if anything."""
+        return gap_rules.question(self.contradicted, self.gaps)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Slug to title of the candidates."""
+        return {s.condition.slug: s.condition.title for s in self.scored}
+
+    @property
+    def relevant(self) -> tuple[str, ...]:
+        """Finding ids that touch a clue of a candidate."""
+        return tuple(sorted({f for s in self.scored for w in s.weights if w.contribution for f in w.standing.findings}))
+
+    def order(self) -> tuple[Scored, ...]:
+        """Candidates by share, excluded ones last, ties by slug."""
+        return tuple(
+            sorted(
+                self.scored,
+                key=lambda s: (
+                    s.excluded is not None,
+                    -self.shares.get(s.condition.slug, 0.0),
+                    s.condition.slug,
+                ),
+            )
+        )
+
+
+def candidates(
+    findings: Sequence[Finding], found: Found, knowledge: Knowledge, *, patient: Patient, weights: Weighing
+) -> tuple[Ledger, tuple[Scored, ...]]:
+    """The ledger and the conditions worth weighing."""
+    ledger = Ledger(findings, knowledge, patient)
+    scored = weighing.candidates(
+        knowledge.conditions,
+        ledger,
+        weights,
+        retrieval=_retrieval(found, knowledge),
+        raised=_raised(findings, knowledge),
+    )
+    return ledger, scored
+
+
+def _retrieval(found: Found, knowledge: Knowledge) -> dict[str, float]:
+    """Best passage score a condition, scaled to 0..1; conditions are recognised by their title."""
+    slugs = {condition.title: condition.slug for condition in knowledge.conditions}
+    best: dict[str, float] = {}
+    for hit, passage in zip(found.hits, found.passages, strict=True):
+        slug = slugs.get(passage.title)
+        if slug is not None:
+            best[slug] = max(best.get(slug, 0.0), hit.score)
+    return weighing.minmax(best)
+
+
+def _raised(findings: Sequence[Finding], knowledge: Knowledge) -> dict[str, tuple[str, ...]]:
+    """Conditions that the notes themselves raise: "?PE", "known COPD"."""
+    raised: dict[str, list[str]] = {}
+    for condition in knowledge.conditions:
+        for finding in findings:
+            concept = knowledge.concept(finding.concept)
+            if (
+                concept is not None
+                and concept.kind == _DISEASE
+                and finding.provenance.kind in ("document", "clinician")
+                and (finding.time, finding.who) == ("current", "patient")
+                and finding.polarity != "absent"
+                and condition.concept in knowledge.ancestors(finding.concept)
+            ):
+                raised.setdefault(condition.slug, []).append(finding.id)
+    return {slug: tuple(ids) for slug, ids in raised.items()}
+
+
+def view(
+    ledger: Ledger,
+    scored: tuple[Scored, ...],
+    knowledge: Knowledge,
+    *,
+    rank: ModelRank | None,
+    beta: float,
+    weights: Weighing,
+    contradicted: Sequence[str],
+    closed: frozenset[str],
+) -> View:
+    """Combine structure and model, and find what is missing."""
+    z = rank.z if rank else {}
+    frame = gap_rules.Frame(scored=scored, ledger=ledger, weights=weights, model=z, beta=beta if rank else 0.0)
+    return View(
+        findings=ledger.findings,
+        ledger=ledger,
+        scored=scored,
+        shares=frame.distribution(),
+        rank=rank,
+        beta=frame.beta,
+        why_insufficient=weighing.insufficient(scored, weighing.informative(scored), weights),
+        contradicted=gap_rules.contradiction_gaps(contradicted, knowledge, closed=closed),
+        gaps=gap_rules.missing(frame, knowledge, closed=closed),
+    )
+
+
+def differential(seen: View, knowledge: Knowledge, book: EvidenceBook, weights: Weighing) -> Differential:
+    """The differential as it is shown: bands, for, against, missing, each cell with its evidence."""
+    alive = [seen.shares.get(s.condition.slug, 0.0) for s in seen.scored if s.excluded is None]
+    best = max(alive, default=0.0)
+    return Differential(
+        hypotheses=tuple(_hypothesis(s, seen, knowledge, book, best=best, weights=weights) for s in seen.order()),
+        sufficient=not seen.why_insufficient,
+        why_insufficient=seen.why_insufficient,
+        model_used=seen.rank is not None,
+        gaps=seen.gaps,
+    )
+
+
+def _hypothesis(
+    scored: Scored, seen: View, knowledge: Knowledge, book: EvidenceBook, *, best: float, weights: Weighing
+) -> Hypothesis:
+    slug = scored.condition.slug
+    share = seen.shares.get(slug, 0.0)
+    excluded = scored.excluded
+    cells = [(weight, _reason(weight, scored, knowledge, book)) for weight in scored.weights]
+    return Hypothesis(
+        slug=slug,
+        title=scored.condition.title,
+        concept=scored.condition.concept,
+        band="excluded" if excluded else weighing.band(share, best, scored.structural, weights),
+        structural=round(scored.structural, 3),
+        share=round(share, 4),
+        model=round(seen.rank.z[slug], 3) if seen.rank else None,
+        spread=round(seen.rank.spread[slug], 3) if seen.rank else None,
+        for_=_sorted(reason for weight, reason in cells if weight.contribution > 0),
+        against=_sorted(reason for weight, reason in cells if weight.contribution < 0),
+        missing=_sorted(reason for weight, reason in cells if weight.standing.state in ("unknown", "contradicted")),
+        raised_by=tuple(book.finding(finding) for finding in scored.raised_by),
+        excluded_because=_reason(excluded, scored, knowledge, book).text if excluded else "",
+    )
+
+
+def _sorted(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    return tuple(sorted(reasons, key=lambda reason: (-abs(reason.weight), reason.text)))
+
+
+def _reason(weight: Weight, scored: Scored, knowledge: Knowledge, book: EvidenceBook) -> Reason:
+    """One cell: what stands in the case, what it means for the condition, and where both come from."""
+    clue = weight.clue
+    concept = knowledge.concept(clue.concept)
+    name = concept.name if concept else clue.concept
+    state = weight.standing.state
+    text = {"present": name, "absent": f"{name}: absent", "contradicted": f"{name}: stated and denied"}.get(state, name)
+    source = scored.condition.source(clue.citation)
+    return Reason(
+        text=text,
+        concept=clue.concept,
+        strength=clue.strength,
+        weight=round(weight.contribution, 3) or (1.0 if clue.critical else 0.0),
+        evidence=(*(book.finding(f) for f in weight.standing.findings), book.clue(scored.condition, clue, name)),
+        citation=source.short if source else clue.citation,
+    )
