@@ -1,0 +1,236 @@
+"""The report of a run as one value, and as text and JSON (HTML: `report_html`). The window shows the same value.
+
+Order of direct.md section 5: banner and inputs not available; safety flags; conclusion; for / against / missing; next
+tests; treatment as quoted; what was not used and why; model record. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.domain.assessment import Assessment, SafetyFlag, Section, Sentence
+from core.domain.case import Case
+from core.domain.hypothesis import Hypothesis, Reason
+from core.domain.memory import WorkingMemory
+from core.domain.notices import notice
+from core.domain.report import Block, Line, Report, Table, Tone
+from core.errors import UserError
+from core.runtime.gaps import TOP
+from core.store.journal import RunRow
+
+MOST_MISSING = 8
+
+
+def build(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
+    """The report of a run at this moment; of a stopped one what there is, marked partial (N18).
+
+    Raises:
+        UserError: the run has produced nothing yet.
+    """
+    assessment = memory.assessment
+    if assessment is None:
+        return _partial(case, row, memory)
+    return Report(
+        title=case.title,
+        patient=_patient(case),
+        run_id=row.id,
+        created_at=row.created_at,
+        banner=_banner(row, memory, assessment.unavailable),
+        blocks=tuple(block for block in _blocks(assessment, memory) if block.lines or block.tables),
+        evidence=assessment.evidence,
+        footer=(notice("N8"), f"Run {row.id}, workflow {row.workflow} {row.version}, case revision {row.revision}."),
+    )
+
+
+def _partial(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
+    if not memory.steps:
+        raise UserError("This run has not produced anything yet.", code="no report")
+    done = sum(1 for step in memory.steps if step.done and not step.failed)
+    partial = notice("N18", k=done, n=len(memory.steps))
+    lines = tuple(Line(text=step.text, tone="serious" if step.failed else "plain") for step in memory.steps)
+    return Report(
+        title=case.title,
+        patient=_patient(case),
+        run_id=row.id,
+        created_at=row.created_at,
+        banner=(partial, *_banner(row, memory, ())),
+        blocks=(Block(id="steps", title="Steps so far", lines=lines),),
+        evidence=memory.evidence,
+        footer=(notice("N8"),),
+        partial=True,
+    )
+
+
+def _patient(case: Case) -> str:
+    known = case.patient
+    parts = [known.name or "Name not stated"]
+    parts.append(f"born {known.birth_date}" if known.birth_date else "birth date not stated")
+    parts.append(f"id {known.patient_id}" if known.patient_id else "id not stated")
+    return ", ".join(parts)
+
+
+def _banner(row: RunRow, memory: WorkingMemory, unavailable: Sequence[str]) -> tuple[str, ...]:
+    signed = () if memory.signed_by else (notice("N2"),)
+    research = (notice("N6"),) if row.settings.profile == "research_imaging" else ()
+    rung = (notice("N13", rung=memory.rung, reason=memory.rung_reason),) if memory.rung_reason else ()
+    missing = notice("N3", list=", ".join(unavailable) or "none")
+    return (notice("N1"), *signed, *research, notice("N7"), missing, *rung)
+
+
+def _blocks(assessment: Assessment, memory: WorkingMemory) -> Iterable[Block]:
+    sections = {section.id: section for section in assessment.sections}
+    yield Block(id="flags", title="Safety flags", lines=tuple(_flag(flag) for flag in assessment.flags))
+    yield _conclusion(assessment, sections.get("conclusion"))
+    yield from _section_blocks(sections, ("summary",))
+    yield _columns(assessment)
+    yield from _section_blocks(sections, ("criteria", "contradictions", "excluded"))
+    yield _tests(assessment)
+    yield from _section_blocks(sections, ("treatment",))
+    yield _answers(memory)
+    yield Block(id="quality", title="Input quality", lines=_plain(item.text for item in assessment.quality))
+    yield Block(
+        id="injections",
+        title="Instruction-like text found (quoted data, without effect)",
+        lines=_plain(f"“{text}”" for text in assessment.injections),
+    )
+    yield _model(assessment)
+
+
+def _flag(flag: SafetyFlag) -> Line:
+    return Line(text=f"{flag.text} {flag.action} ({flag.citation})", evidence=flag.evidence, tone=flag.severity)
+
+
+def _line(sentence: Sentence, tone: Tone = "plain") -> Line:
+    return Line(
+        text=sentence.text, evidence=sentence.evidence, tone=tone, struck=sentence.struck, reason=sentence.reason
+    )
+
+
+def _plain(texts: Iterable[str]) -> tuple[Line, ...]:
+    return tuple(Line(text=text, tone="muted") for text in texts)
+
+
+def _conclusion(assessment: Assessment, section: Section | None) -> Block:
+    lines = [_line(assessment.headline)]
+    lines += [_line(sentence) for sentence in section.sentences] if section else []
+    if not assessment.differential.model_used:
+        lines.append(Line(text="Model not used: the ranking rests on findings and guidelines alone.", tone="muted"))
+    return Block(id="conclusion", title="Conclusion", lines=tuple(lines))
+
+
+def _section_blocks(sections: dict[str, Section], identifiers: Sequence[str]) -> Iterable[Block]:
+    for identifier in identifiers:
+        section = sections.get(identifier)
+        if section is not None:
+            yield Block(id=section.id, title=section.title, lines=tuple(_line(s) for s in section.sentences))
+
+
+def _columns(assessment: Assessment) -> Block:
+    """For, against, missing of the top five; when evidence is insufficient only what is missing."""
+    shown = [h for h in assessment.differential.hypotheses if h.band != "excluded"][:TOP]
+    if assessment.conclusion == "insufficient":
+        gaps = tuple(Line(text=f"{gap.name} ({gap.obtain}): {gap.why}") for gap in assessment.gaps[:MOST_MISSING])
+        return Block(id="columns", title="What would help most", lines=gaps)
+    rows = tuple(
+        ((Line(text=_standing(h)),), _cells(h.for_), _cells(h.against), _cells(h.missing[:MOST_MISSING])) for h in shown
+    )
+    table = Table(title="", columns=("Condition", "For", "Against", "Missing"), rows=rows)
+    return Block(id="columns", title="For, against, missing", tables=(table,))
+
+
+def _standing(hypothesis: Hypothesis) -> str:
+    text = f"{hypothesis.title}: {hypothesis.band}, structure {hypothesis.structural:.2f}"
+    return text if hypothesis.model is None else f"{text}, model {hypothesis.model:+.2f}"
+
+
+def _cells(reasons: Sequence[Reason]) -> tuple[Line, ...]:
+    return tuple(Line(text=f"{reason.text} ({reason.strength})", evidence=reason.evidence) for reason in reasons)
+
+
+def _tests(assessment: Assessment) -> Block:
+    lines = tuple(
+        Line(
+            text=f"{test.name} ({test.obtain}): separates {', '.join(test.separates)}; {test.why}.",
+            evidence=test.evidence,
+        )
+        for test in assessment.next_tests
+    )
+    return Block(id="tests", title="Next tests to consider", lines=lines)
+
+
+def _answers(memory: WorkingMemory) -> Block:
+    names = {gap.concept: gap.name for gap in memory.gaps}
+    names |= {finding.concept: finding.name for finding in memory.findings}
+    evidence = {finding.concept: finding for finding in memory.findings if finding.extractor == "clinician"}
+    lines = tuple(
+        Line(
+            text=f"{names.get(answer.concept, answer.concept)}: {answer.state}"
+            + (f" (“{answer.text}”)" if answer.text else ""),
+            tone="plain" if answer.concept in evidence else "muted",
+        )
+        for answer in memory.answers
+    )
+    return Block(id="answers", title="Asked and answered", lines=lines)
+
+
+def _model(assessment: Assessment) -> Block:
+    record = assessment.model
+    if record is None:
+        return Block(id="model", title="Model record", lines=_plain(["No language model was used."]))
+    return Block(
+        id="model",
+        title="Model record",
+        lines=_plain(
+            (
+                f"Pack {record.pack_id} ({record.quant}), sha256 {record.contents_sha256}, checked {record.verify}.",
+                f"llama.cpp {record.lib_version} ({record.lib_build}), {record.device}, rung {record.rung}, "
+                f"{record.n_threads} threads, context {record.n_ctx}, seed {record.seed}.",
+                f"Prompt {record.prompt_name}, sha256 {record.prompt_sha256}.",
+            )
+        ),
+    )
+
+
+def text(report: Report) -> str:
+    """The report for a terminal."""
+    out = [report.title, report.patient, "", *report.banner]
+    for block in report.blocks:
+        out += ["", block.title.upper()]
+        out += [_text_line(line) for line in block.lines]
+        for table in block.tables:
+            out += _text_table(table)
+    out += ["", "EVIDENCE"]
+    cited = {identifier for line in all_lines(report) for identifier in line.evidence}
+    out += [
+        f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}"
+        for item in report.evidence
+        if item.id in cited
+    ]
+    return "\n".join([*out, "", *report.footer])
+
+
+def _text_line(line: Line) -> str:
+    mark = {"critical": "!! ", "serious": "! ", "caution": "· "}.get(line.tone, "")
+    cites = f" [{', '.join(line.evidence)}]" if line.evidence else ""
+    struck = f" (struck: {line.reason})" if line.struck else ""
+    return f"  {mark}{line.text}{cites}{struck}"
+
+
+def _text_table(table: Table) -> list[str]:
+    out = []
+    for row in table.rows:
+        out.append(f"  {row[0][0].text}")
+        for column, cell in zip(table.columns[1:], row[1:], strict=True):
+            if cell:
+                out.append(f"    {column}: " + "; ".join(f"{line.text} [{', '.join(line.evidence)}]" for line in cell))
+    return out
+
+
+def all_lines(report: Report) -> Iterable[Line]:
+    """Every line of a report, those of tables included."""
+    for block in report.blocks:
+        yield from block.lines
+        for table in block.tables:
+            for row in table.rows:
+                for cell in row:
+                    yield from cell

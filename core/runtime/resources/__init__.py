@@ -1,0 +1,1 @@
+"""Resource files of the runtime."""
