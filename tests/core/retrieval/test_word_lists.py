@@ -24,8 +24,8 @@ ANALYTES_ASKED = _words(
     " triglycerides creatinine bilirubin urate iron ammonia haemoglobin albumin total_protein egfr hba1c alt ast alp"
     " ggt ldh ck lipase amylase crp procalcitonin esr haematocrit transferrin_saturation oxygen_saturation_arterial mcv"
     " mch platelets white_cells neutrophils lymphocytes monocytes eosinophils inr ph pt aptt d_dimer fibrinogen"
-    " transferrin troponin_t troponin_i bnp nt_probnp pco2 po2 base_excess tsh free_t4 free_t3 cortisol folate b12 ferritin"
-    " osmolality urine_sodium urine_creatinine urine_acr urine_protein"
+    " transferrin troponin_t troponin_i bnp nt_probnp pco2 po2 base_excess tsh free_t4 free_t3 cortisol folate b12"
+    " ferritin osmolality urine_sodium urine_creatinine urine_acr urine_protein"
 )
 # Intervals as their sources print them: Pathology Harmony 2011, Ceriotti 2008, Dacie and Lewis 2017, ESC 2019 and 2021.
 PUBLISHED = [
