@@ -30,7 +30,7 @@ class _Refuse(logging.Filter):
 
 
 def _cleaned(value: object) -> object:
-    return value if isinstance(value, Safe | _KEEP) else f"<{type(value).__name__}>"
+    return value if isinstance(value, (Safe, *_KEEP)) else f"<{type(value).__name__}>"
 
 
 def logger(subject: str) -> logging.Logger:

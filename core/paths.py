@@ -27,9 +27,9 @@ def _folder(name: str, platform_default: str) -> Path:
     return path
 
 
-def profile_folder() -> Path:
-    """Databases, artifacts, settings, lock."""
-    return _folder("profile", str(Path(platformdirs.user_data_dir(APP, appauthor=False)) / "profile"))
+def profile_folder(name: str = "profile") -> Path:
+    """Databases, artifacts, settings, lock; the demo has a profile of its own ("demo")."""
+    return _folder(name, str(Path(platformdirs.user_data_dir(APP, appauthor=False)) / name))
 
 
 def packs_folder() -> Path:
@@ -51,7 +51,10 @@ def log_folder() -> Path:
 
 
 def own_command(*arguments: str) -> list[str]:
-    """The command line that starts this same program again (worker, decode child)."""
+    """The command line that starts this same program again (worker, decode child).
+
+    -P: a folder named "desktop" where the person happens to be must not be taken for the program.
+    """
     if getattr(sys, "frozen", False):
         return [sys.executable, *arguments]
-    return [sys.executable, "-m", "desktop", *arguments]
+    return [sys.executable, "-P", "-m", "desktop", *arguments]

@@ -11,22 +11,46 @@ from typing import Any
 
 from core.errors import SecurityError
 
-_DENIED = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
-_UNIX = "AF_UNIX"
-attempts = 0
+_CALLS = ("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg")
+_NAMES = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo")
+_FAMILY_PLACE = 1  # of the arguments of "socket.__new__": self, family, type, protocol
+_UNIX = 1  # AF_UNIX: the same number on Linux and macOS; Windows has no such sockets in Python
+_UNDECIDED = -1  # socket(fileno=...): the family is read from the descriptor, which some other call made
+_state = {"installed": False, "attempts": 0}
 
 
 def deny_network() -> None:
     """Install the hook for the life of the process; it cannot be removed."""
-    sys.addaudithook(_hook)
+    if not _state["installed"]:
+        _state["installed"] = True
+        sys.addaudithook(_hook)
+
+
+def attempts() -> int:
+    """How often something tried to reach a network since the start."""
+    return int(_state["attempts"])
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    global attempts
-    if event not in _DENIED:
+    if not event.startswith("socket.") or not _reaches_out(event, arguments):
         return
-    family = getattr(arguments[0], "family", None) if arguments else None
-    if getattr(family, "name", "") == _UNIX:
-        return
-    attempts += 1
-    raise SecurityError("This program opens no network connection; an attempt was refused.", code="network")
+    _state["attempts"] += 1
+    raise SecurityError(
+        f"Wardround opens no network connection; an attempt by {_culprit()} was refused.", code="network"
+    )
+
+
+def _reaches_out(event: str, arguments: tuple[Any, ...]) -> bool:
+    if event in _NAMES:
+        return True
+    if event == "socket.__new__":
+        return int(arguments[_FAMILY_PLACE]) not in (_UNIX, _UNDECIDED)
+    return event in _CALLS and int(getattr(arguments[0], "family", 0)) != _UNIX
+
+
+def _culprit() -> str:
+    """The module that asked: the first caller outside the standard socket module."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in ("socket", __name__):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "native code"))

@@ -9,25 +9,29 @@ import ctypes
 import os
 import signal
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import BinaryIO
 
-from core.errors import StoreError
+from core.errors import EXIT_ACT, EXIT_BUG, EXIT_DONE, StoreError, UserError, WardroundError
 from core.runtime import protocol
-from core.runtime.service import Service
-from desktop import assembly
+from core.runtime.service import Send, Service
+from desktop import assembly, crash
 
 PR_SET_PDEATHSIG = 1
 FAULTS = ("segv", "abort", "hang", "oom", "garbage")
+FAULT_AT = 3  # the effect that fails, counted in each process anew
 
 
-def main(fault: str = "", fault_at: int = 3) -> int:
-    """Serve until stdin ends. Returns the exit code."""
+def main(profile: Path, fault: str = "") -> int:
+    """Serve the runs of a profile until stdin ends. Returns the exit code.
+
+    `fault`, test only: KIND or KIND:N, the way in which the N-th effect of this process fails.
+    """
     out = _take_protocol()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     _die_with_parent()
-    parts = assembly.worker_parts(effect=_Fault(fault, fault_at, out) if fault else lambda key: None)
+    _no_core_file()
 
     def send(notice: protocol.Notice) -> None:
         try:
@@ -37,13 +41,22 @@ def main(fault: str = "", fault_at: int = 3) -> int:
             os._exit(0)  # the window is gone: nothing to say to nobody
 
     try:
-        Service(parts, send).serve(_lines(sys.stdin.buffer))
-    except StoreError as error:
+        effect = _Fault(fault, out) if fault else _no_fault
+        with assembly.worker_parts(profile, effect=effect, crash_file=crash.write) as parts:
+            Service(parts, send).serve(_lines(sys.stdin.buffer))
+    except Exception as error:
+        return _give_up(error, send)
+    return EXIT_DONE
+
+
+def _give_up(error: Exception, send: Send) -> int:
+    """Say why before leaving: the person's sentence, or the name of a crash file."""
+    if isinstance(error, UserError) or (isinstance(error, StoreError) and error.known):
         send(protocol.Fault(code=error.code, detail=error.text))
-        return 1
-    finally:
-        parts.close()
-    return 0
+        return EXIT_ACT
+    code = error.code if isinstance(error, WardroundError) else "bug"
+    send(protocol.Fault(code=code, detail=crash.sentence(crash.write(error))))
+    return EXIT_BUG
 
 
 def _take_protocol() -> BinaryIO:
@@ -59,19 +72,32 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def _no_core_file() -> None:
+    """A core dump would hold the patient's text."""
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
     while data := stream.readline():
         yield data
 
 
-class _Fault:
-    """Test only: fails in the given way at the n-th effect of this process."""
+def _no_fault(key: str) -> None:
+    """What happens before an effect in a healthy worker."""
 
-    def __init__(self, kind: str, at: int, out: BinaryIO) -> None:
+
+class _Fault:
+    """Test only: fails in the given way at one effect of this process."""
+
+    def __init__(self, fault: str, out: BinaryIO) -> None:
+        kind, _, place = fault.partition(":")
         self._count = 0
-        self._at = at
+        self._at = int(place or FAULT_AT)
         self._act: Callable[[], None] = {
-            "segv": lambda: ctypes.memset(0, 0, 1) and None,
+            "segv": _segv,
             "abort": os.abort,
             "hang": _hang,
             "oom": lambda: os.kill(os.getpid(), signal.SIGKILL),
@@ -84,11 +110,17 @@ class _Fault:
             self._act()
 
 
+def _segv() -> None:
+    ctypes.memset(0, 0, 1)
+
+
 def _hang() -> None:
-    """A native call that never returns and starves the heartbeat."""
-    os.kill(os.getpid(), signal.SIGSTOP)
-    while threading.main_thread().is_alive():
-        time.sleep(60)
+    """Everything stands still, the heartbeat too, as in a native call that keeps the interpreter's lock."""
+    while True:
+        if sys.platform == "win32":
+            ctypes.PyDLL("kernel32").Sleep(0xFFFFFFFF)
+        else:
+            ctypes.PyDLL(None).pause()
 
 
 def _garbage(out: BinaryIO) -> None:

@@ -5,21 +5,55 @@ Used by every headless command; the window's twin is `desktop/engine.py`. Knows 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import IO
 
 import msgspec
 
-from core.errors import ModelError
+from core.errors import EXIT_ACT, ModelError, UserError
 from core.runtime import protocol, supervision
 from core.store.journal import Journal
 
 OnNotice = Callable[[protocol.Notice], None]
-_EXITED = object()
+TICK_S = 0.1
+START_SILENCE_S = 60.0  # first import of native libraries on a cold disk
+CANCEL_AGAIN_S = 1.0  # a cancel that came before the run began was for nobody
+
+
+class _Watch:
+    """How long the worker has been silent, and how long a stop has been asked for."""
+
+    def __init__(self) -> None:
+        self._heard = time.monotonic()
+        self._spoken = False
+        self._stop_since = 0.0
+        self._asked = 0.0
+
+    def hear(self) -> None:
+        self._heard = time.monotonic()
+        self._spoken = True
+
+    def wants_stop(self) -> bool:
+        """Is it time to say (or say again) that the run shall stop?"""
+        now = time.monotonic()
+        self._stop_since = self._stop_since or now
+        if now - self._asked < CANCEL_AGAIN_S:
+            return False
+        self._asked = now
+        return True
+
+    def over(self) -> bool:
+        """Has patience ended?"""
+        now = time.monotonic()
+        patience = supervision.BUSY_SILENCE_S if self._spoken else START_SILENCE_S
+        too_slow = self._stop_since > 0 and now - self._stop_since > supervision.STOP_GRACE_S
+        return too_slow or now - self._heard > patience
 
 
 class WorkerClient:
@@ -31,25 +65,28 @@ class WorkerClient:
         self._actor = actor
         self._on_notice = on_notice
         self._process: subprocess.Popen[bytes] | None = None
-        self._notices: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._notices: queue.SimpleQueue[protocol.Notice | None] = queue.SimpleQueue()
         self._reader: threading.Thread | None = None
 
-    def run(self, run_id: str) -> str:
+    def run(self, run_id: str, stop: threading.Event | None = None) -> str:
         """Execute a run to its end or next rest; restarts the worker after a crash. Returns the run's status.
+
+        `stop`, set by anyone at any time, stops the run: at its next step, or by ending the worker after 5 s.
 
         Raises:
             ModelError: the worker could not be started at all.
+            UserError: the worker gave up and said what the person must do.
         """
+        stop = stop or threading.Event()
         while True:
-            status = self._one_attempt(run_id)
+            status = self._one_attempt(run_id, stop)
             if status is not None:
                 return status
+            if stop.is_set():
+                supervision.stopped_by_force(self._journal, run_id, self._actor)
+                return "stopped"
             if supervision.after_crash(self._journal, run_id, self._actor) == "stop":
                 return "failed"
-
-    def cancel(self) -> None:
-        """Ask the run under way to stop; any thread."""
-        self._send(protocol.Cancel())
 
     def close(self) -> None:
         """End the worker."""
@@ -64,25 +101,42 @@ class WorkerClient:
             process.wait()
         self._forget()
 
-    def _one_attempt(self, run_id: str) -> str | None:
+    def _one_attempt(self, run_id: str, stop: threading.Event) -> str | None:
         """The status the run came to, or None when the worker died on the way."""
         self._start()
         self._send(protocol.RunCommand(run=run_id))
-        heard = time.monotonic()
+        watch = _Watch()
+        fault: protocol.Fault | None = None
         while True:
             try:
-                item = self._notices.get(timeout=1.0)
+                item = self._notices.get(timeout=TICK_S)
             except queue.Empty:
-                if time.monotonic() - heard > supervision.BUSY_SILENCE_S:
-                    self._kill()
+                self._look(watch, stop)
                 continue
-            heard = time.monotonic()
-            if item is _EXITED:
-                self._forget()
+            watch.hear()
+            if item is None:
+                self._bury(fault)
                 return None
+            if isinstance(item, protocol.Fault):
+                fault = item
             if isinstance(item, protocol.Ended) and item.run == run_id:
                 return item.status
-            self._on_notice(item)  # type: ignore[arg-type]
+            self._on_notice(item)
+            self._look(watch, stop)
+
+    def _bury(self, fault: protocol.Fault | None) -> None:
+        """The worker is gone. Was it a crash, or did it leave with a sentence for the person?"""
+        process = self._process
+        self._forget()
+        if process is not None and process.returncode == EXIT_ACT and fault is not None:
+            raise UserError(fault.detail, code=fault.code)
+
+    def _look(self, watch: _Watch, stop: threading.Event) -> None:
+        """Pass on a wish to stop; end a worker that is silent, or that does not stop."""
+        if stop.is_set() and watch.wants_stop():
+            self._send(protocol.Cancel())
+        if watch.over():
+            self._kill()
 
     def _start(self) -> None:
         if self._process is not None:
@@ -112,7 +166,7 @@ class WorkerClient:
             process.stdin.write(protocol.line(command))
             process.stdin.flush()
         except (BrokenPipeError, ValueError):
-            return
+            return  # the reader thread says that it is gone
 
     def _kill(self) -> None:
         if self._process is not None:
@@ -122,23 +176,22 @@ class WorkerClient:
         process, self._process = self._process, None
         if process is not None:
             process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    _close_quietly(stream)
         if self._reader is not None:
             self._reader.join()
             self._reader = None
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    _close_quietly(stream)
 
 
-def _close_quietly(stream: object) -> None:
-    try:
-        stream.close()  # type: ignore[attr-defined]
-    except BrokenPipeError:
-        return
+def _close_quietly(stream: IO[bytes]) -> None:
+    with contextlib.suppress(BrokenPipeError):  # unsent bytes for a worker that is gone
+        stream.close()
 
 
-def _listen(process: subprocess.Popen[bytes], notices: queue.SimpleQueue[object]) -> None:
-    """Reader thread: every line of the worker, then its end."""
+def _listen(process: subprocess.Popen[bytes], notices: queue.SimpleQueue[protocol.Notice | None]) -> None:
+    """Reader thread: every line of the worker, then None at its end."""
     if process.stdout is None:
         return
     for data in process.stdout:
@@ -146,7 +199,7 @@ def _listen(process: subprocess.Popen[bytes], notices: queue.SimpleQueue[object]
             notices.put(protocol.notice(data))
         except (msgspec.DecodeError, msgspec.ValidationError):
             continue
-    notices.put(_EXITED)
+    notices.put(None)
 
 
 def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from core.domain.assessment import Assessment
 from core.domain.case import Case
 from core.domain.pack import BackboneInfo
 from core.domain.ports import Backbone, Knowledge, Retriever, Tool
-from core.errors import Cancelled, ModelError, StoreError, Waiting, WardroundError
+from core.errors import Cancelled, ModelError, StoreError, UserError, Waiting, WardroundError
 from core.log import Safe, logger
 from core.runtime import protocol
 from core.runtime.run import Hooks, Run
@@ -94,6 +94,7 @@ class Service:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._over = threading.Event()
+        self._closing = False
         self._work: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._backbone: Backbone | None = None
         self._busy = False
@@ -110,10 +111,9 @@ class Service:
         pulse = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         reader.start()
         pulse.start()
-        while (run_id := self._work.get()) is not None:
+        while (run_id := self._work.get()) is not None and not self._closing:
             self._busy = True
             self.execute(run_id)
-            self._busy = False
         self._over.set()
         self._close_backbone()
         pulse.join()
@@ -125,6 +125,7 @@ class Service:
         except WardroundError as error:
             self.send(protocol.Fault(code=error.code, detail=error.text))
             status = "failed"
+        self._busy = False  # a cancel that comes later is for nobody
         if self._stop.is_set():
             self._stop.clear()
             self.send(protocol.Cancelled(run=run_id))
@@ -194,11 +195,18 @@ class Service:
             return None
         try:
             return self._loaded(row)
-        except ModelError as error:
+        except (ModelError, UserError) as error:
             if row.settings.fallback != "announce":
                 raise
+            self._refuse_change(row, error)
             self._commit(row, ev.RungChanged(from_rung=row.backbone, to_rung=NO_MODEL, reason=error.text), "rung")
             return None
+
+    def _refuse_change(self, row: RunRow, error: WardroundError) -> None:
+        """A run that has used its model cannot go on without it: its replay would take another path."""
+        if any(isinstance(known.event, ev.ModelCalled) for known in self.parts.journal.events(row.id)):
+            text = f"{error.text} This run has begun with that model; resume it when the model is back."
+            raise StoreError(text, code="model gone") from error
 
     def _announced_without(self, run_id: str) -> bool:
         return any(
@@ -248,6 +256,7 @@ class Service:
             if isinstance(command, protocol.Shutdown):
                 break
             self._obey(command)
+        self._closing = True
         self._stop.set()
         self._work.put(None)
 

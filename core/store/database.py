@@ -93,8 +93,8 @@ def open_database(path: Path, migrations: Migrations, *, key: bytes | None = Non
     """
     if key is not None:
         raise StoreError("This version cannot open an encrypted profile.", code="encrypted")
-    path.parent.mkdir(parents=True, exist_ok=True)
     with _translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect(path)
         tables = Tables(connection, execute_plugins=False)
         _refuse_newer(tables, migrations, path)
@@ -150,6 +150,8 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise _known(error, path) from error
+    except OSError as error:
+        raise StoreError(f"{path.parent} cannot be used: {error.strerror}.", code="cannot open") from error
     except sqlite3.DatabaseError as error:
         if "malformed" in str(error) or "not a database" in str(error):
             raise StoreError(f"{path.name} is damaged. Restore it from a copy (*.bak).", code="damaged") from error
@@ -162,6 +164,7 @@ def _known(error: sqlite3.OperationalError, path: Path) -> StoreError:
         "disk is full": ("The disk is full. Free some space and try again; nothing was lost.", "disk full"),
         "locked": (f"{path.name} is in use by another program. Try again in a moment.", "locked"),
         "readonly": (f"{path.name} cannot be written: the disk or file is read-only.", "read only"),
+        "disk I/O": (f"The disk refused to write {path.name}. Check its space and health; nothing was lost.", "disk"),
         "unable to open": (f"{path.name} cannot be opened. Check that the folder exists and is yours.", "cannot open"),
     }
     for part, (sentence, code) in sentences.items():
@@ -183,8 +186,9 @@ class ProfileLock:
         Raises:
             StoreError: another Wardround holds it.
         """
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        stream = self._path.open("ab")
+        with _translated(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            stream = self._path.open("ab")
         try:
             _lock(stream)
         except OSError as error:

@@ -27,6 +27,7 @@ _STATUS: dict[type, str] = {
     ev.QuestionAsked: "waiting",
     ev.QuestionAnswered: "queued",
 }
+_STATUS_OF_KIND = {kind.__name__: status for kind, status in _STATUS.items()}
 GENESIS = "0" * 64
 
 
@@ -188,7 +189,16 @@ class Journal:
             if row["n"] != position or row["prev_hash"] != prev or row["hash"] != expected:
                 faults.append(f"event {row['n']} of run {run_id} does not fit the chain")
             prev = row["hash"]
-        return tuple(faults)
+        return tuple(faults) + self._cut_off(run_id)
+
+    def _cut_off(self, run_id: str) -> tuple[str, ...]:
+        """A chain that lost its end still fits; but the run's status then says more than its last event."""
+        run = self._database.one("SELECT status FROM run WHERE id = ?", run_id)
+        kinds = self._database.query("SELECT kind FROM event WHERE run_id = ? ORDER BY n DESC", run_id)
+        implied = next((_STATUS_OF_KIND[row["kind"]] for row in kinds if row["kind"] in _STATUS_OF_KIND), "queued")
+        if run is None or run["status"] in ("running", implied):
+            return ()
+        return (f"run {run_id} is {run['status']}, but its events end before that",)
 
 
 def answer_key(key: str) -> str:

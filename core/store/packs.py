@@ -11,10 +11,10 @@ class Packs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def quarantined(self, identifier: str, version: str) -> str:
-        """Why the pack is quarantined; empty when it is not."""
+    def detail(self, identifier: str, version: str, *, state: str) -> str:
+        """What is recorded of a pack in that state; empty when it is in another."""
         row = self._database.one(
-            "SELECT detail FROM pack WHERE id = ? AND version = ? AND state = 'quarantined'", identifier, version
+            "SELECT detail FROM pack WHERE id = ? AND version = ? AND state = ?", identifier, version, state
         )
         return str(row["detail"]) if row else ""
 
