@@ -136,7 +136,7 @@ class Annotator:
 
     def _forward(self, sentence: _Sentence, cue: Cue, target: int, kind: str) -> int | None:
         distance = target - cue.last
-        if distance and self._table.is_adjacent(cue.phrase):
+        if self._table.is_adjacent(cue.phrase) and (distance or target in sentence.commas):
             return None
         headed = cue.headed and kind in ALWAYS
         far = sentence.outside[target] - sentence.outside[cue.last] >= REACH and not headed
@@ -209,7 +209,7 @@ class Annotator:
         right = min((c for c in (*sentence.commas, *sentence.stops) if c >= span[1]), default=len(sentence.tokens))
         for index in range(left, right):
             if _YEAR.fullmatch(sentence.tokens[index].norm) and not self._is_date(sentence, index, left):
-                low, high = sorted((index, span[0]))
+                low, high = (span[1], index) if index >= span[1] else (index + 1, span[0])
                 if not self._blocked(sentence, low, high, "past"):
                     return True
         return False
@@ -244,7 +244,8 @@ def _between(positions: Sequence[int], low: int, high: int) -> bool:
 
 def _followed(sentence: _Sentence, cue: Cue) -> bool:
     """Whether a finding stands directly behind a cue: then the cue belongs to it."""
-    return any(first == cue.last for first, _ in sentence.spans) and cue.last not in sentence.stops
+    apart = cue.last in sentence.stops or cue.last in sentence.commas
+    return not apart and any(first == cue.last for first, _ in sentence.spans)
 
 
 def _marked(sentence: _Sentence, span: tuple[int, int]) -> Polarity | None:

@@ -119,7 +119,8 @@ class CueTable:
 
 def table(context: str, narration: str) -> CueTable:
     """The table from the TOML texts of context.toml and narration.toml."""
-    return CueTable(tomllib.loads(context)["trigger"], tomllib.loads(narration))
+    told = tomllib.loads(narration)
+    return CueTable([*tomllib.loads(context)["trigger"], *told.get("trigger", ())], told)
 
 
 def _linked(text: str, span: Sequence[Word]) -> bool:
