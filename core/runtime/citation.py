@@ -13,13 +13,17 @@ from core.domain import units
 from core.domain.assessment import Sentence
 from core.domain.evidence import Evidence
 from core.domain.notices import notice
+from core.domain.passage import Mention
 from core.domain.ports import Knowledge
 
-_ID = re.compile(r"\[(e\d+(?:\s*,\s*e\d+)*)\]")
+_ID = re.compile(r"\s*\[(e\d+(?:\s*,\s*e\d+)*)\]")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:[.,]\d+)?(?![\w.]*\d)")
 _UNIT = re.compile(r"\s?([^\s,;()]{1,14})")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]{3,}")
 _NEGATION = re.compile(r"\b(no|not|without|denies|denied|absent|neither|nor|never|negative)\b", re.I)
+_CHANGE = re.compile(
+    r"\b(rise|rises|risen|rising|rose|fell|falls?|fallen|falling)\b.*?\bfrom (\d+(?:\.\d+)?)\D.*?\bto (\d+(?:\.\d+)?)"
+)
 _STEM = 5
 _GLUE = frozenset(
     """
@@ -98,11 +102,20 @@ def _foreign_concept(text: str, carried: str, knowledge: Knowledge) -> str:
     for annotated in knowledge.annotate(text):
         concept = annotated.mention.concept
         polarities = {polarity for ancestors, polarity in known if concept in ancestors}
-        if annotated.polarity not in polarities:
+        if annotated.polarity not in polarities and not _change_shown(text, annotated.mention):
             entry = knowledge.concept(concept)
             name = entry.name if entry else concept
             return f"the evidence says otherwise about {name}" if polarities else f"{name} is not in the evidence"
     return ""
+
+
+def _change_shown(text: str, mention: Mention) -> bool:
+    """Is the concept a rise or fall ("creatinine has risen from 96 to 214") that the sentence's own numbers show?"""
+    change = _CHANGE.search(text)
+    if change is None or not mention.start <= change.start(1) < mention.end:
+        return False
+    before, after = float(change.group(2)), float(change.group(3))
+    return after > before if change.group(1).startswith(("ris", "rose")) else after < before
 
 
 def _flipped_negation(text: str, carried: str) -> str:

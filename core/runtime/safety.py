@@ -32,7 +32,7 @@ def _rule_flags(
     ledger: Ledger, quantities: Mapping[str, Finding], knowledge: Knowledge, book: EvidenceBook
 ) -> Iterable[SafetyFlag]:
     values = {name: value for name, finding in quantities.items() if (value := _canonical(name, finding)) is not None}
-    for rule in _all_rules(knowledge):
+    for rule in knowledge.rules:
         if arithmetic.holds(rule.when, values, ledger.has):
             yield _flag(rule, _behind(rule, ledger, quantities), knowledge, book)
 
@@ -46,10 +46,6 @@ def _canonical(name: str, finding: Finding) -> units.Quantity | None:
         return units.Quantity(units.convert_analyte(name, finding.value.value, given, wanted), wanted)
     except (KeyError, units.UnknownUnit, units.WrongDimension):
         return None
-
-
-def _all_rules(knowledge: Knowledge) -> Sequence[Rule]:
-    return (*knowledge.rules, *(rule for condition in knowledge.conditions for rule in condition.rules))
 
 
 def _behind(rule: Rule, ledger: Ledger, quantities: Mapping[str, Finding]) -> tuple[str, ...]:

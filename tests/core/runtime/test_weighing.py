@@ -1,0 +1,251 @@
+"""The arithmetic of weighing against hand calculations."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import pytest
+
+from core.domain.condition import Applies, Clue, Condition
+from core.domain.evidence import Finding, Provenance
+from core.domain.passage import Concept, Source
+from core.domain.ports import Annotated
+from core.runtime import gaps, weighing
+from core.runtime.ledger import Ledger, Patient
+from core.settings import Weighing
+
+WEIGHTS = Weighing()
+
+
+class SmallKnowledge:
+    """A concept table of our own: parents by id."""
+
+    def __init__(self, parents: dict[str, tuple[str, ...]] | None = None) -> None:
+        self.parents = parents or {}
+        self.conditions: tuple[Condition, ...] = ()
+        self.rules = ()
+
+    def source(self, key: str) -> Source | None:
+        return None
+
+    def concept(self, identifier: str) -> Concept | None:
+        return Concept(id=identifier, name=identifier.removeprefix("WR:"), kind="finding")
+
+    def ancestors(self, identifier: str) -> frozenset[str]:
+        found = {identifier}
+        for parent in self.parents.get(identifier, ()):
+            found |= self.ancestors(parent)
+        return frozenset(found)
+
+    def annotate(self, text: str) -> tuple[Annotated, ...]:
+        return ()
+
+    def lab_concepts(self, analyte: str, flag: str) -> tuple[str, ...]:
+        return ()
+
+
+KNOWLEDGE = SmallKnowledge({"WR:left-leg-swelling": ("WR:leg-swelling",)})
+
+
+def finding(concept: str, polarity: str = "present", **more: object) -> Finding:
+    place = Provenance(kind="document", reference="n1", sha256="0" * 64, label="note", start=0, end=1)
+    made = Finding(id=f"f-{concept}-{polarity}", concept=concept, name=concept, provenance=place, extractor="test")
+    return msgspec.structs.replace(made, polarity=polarity, **more)
+
+
+def clue(concept: str, strength: str, **more: object) -> Clue:
+    made = Clue(concept=concept, strength=strength, obtain="history", citation="x")  # type: ignore[arg-type]
+    return msgspec.structs.replace(made, **more)
+
+
+def condition(slug: str, *clues: Clue) -> Condition:
+    return Condition(slug=slug, title=slug.title(), concept=f"WR:{slug}", clues=clues)
+
+
+def ledger(*findings: Finding, patient: Patient | None = None) -> Ledger:
+    return Ledger(findings, KNOWLEDGE, patient or Patient())
+
+
+def test_score_is_the_published_formula() -> None:
+    """S = (3 + 2 - 0.75 - 2) / sqrt(1 + 3 + 2 + 2 + 1 + 2), by hand 2.25 / sqrt(11)."""
+    c = condition(
+        "a",
+        clue("WR:h", "hallmark"),
+        clue("WR:t1", "typical"),
+        clue("WR:t2", "typical"),
+        clue("WR:o", "occasional"),
+        clue("WR:x", "against"),
+    )
+    found = ledger(finding("WR:h"), finding("WR:t1"), finding("WR:t2", "absent"), finding("WR:x"))
+    assert weighing.weigh(c, found, WEIGHTS).structural == pytest.approx(2.25 / math.sqrt(11), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("strength", "polarity", "expected"),
+    [
+        ("hallmark", "present", 3.0),
+        ("typical", "present", 2.0),
+        ("occasional", "present", 1.0),
+        ("against", "present", -2.0),
+        ("excludes", "present", -6.0),
+        ("hallmark", "absent", -1.5),
+        ("typical", "absent", -0.75),
+        ("occasional", "absent", 0.0),
+        ("against", "absent", 0.0),
+    ],
+)
+def test_each_strength_counts_as_published(strength: str, polarity: str, expected: float) -> None:
+    c = condition("a", clue("WR:h", strength))
+    assert weighing.weigh(c, ledger(finding("WR:h", polarity)), WEIGHTS).weights[0].contribution == expected
+
+
+def test_unknown_counts_nothing_but_is_in_the_denominator() -> None:
+    known = condition("a", clue("WR:t", "typical"))
+    more = condition("b", clue("WR:t", "typical"), clue("WR:u", "typical"))
+    found = ledger(finding("WR:t"))
+    assert weighing.weigh(known, found, WEIGHTS).structural == pytest.approx(2 / math.sqrt(3))
+    assert weighing.weigh(more, found, WEIGHTS).structural == pytest.approx(2 / math.sqrt(5))
+
+
+def test_only_present_current_and_of_the_patient_counts_as_has() -> None:
+    c = condition("a", clue("WR:h", "hallmark"))
+    for more in ({"polarity": "possible"}, {"time": "past"}, {"who": "family"}, {"time": "future"}):
+        found = ledger(msgspec.structs.replace(finding("WR:h"), **more))
+        assert weighing.weigh(c, found, WEIGHTS).weights[0].standing.state == "unknown", more
+    assert weighing.weigh(c, ledger(finding("WR:h")), WEIGHTS).weights[0].standing.state == "present"
+
+
+def test_a_specific_finding_counts_for_the_general_clue_and_a_general_denial_for_the_specific() -> None:
+    general, special = (
+        condition("a", clue("WR:leg-swelling", "typical")),
+        condition("b", clue("WR:left-leg-swelling", "typical")),
+    )
+    present = ledger(finding("WR:left-leg-swelling"))
+    denied = ledger(finding("WR:leg-swelling", "absent"))
+    only_left_denied = ledger(finding("WR:left-leg-swelling", "absent"))
+    assert weighing.weigh(general, present, WEIGHTS).weights[0].standing.state == "present"
+    assert weighing.weigh(special, denied, WEIGHTS).weights[0].standing.state == "absent"
+    assert weighing.weigh(general, only_left_denied, WEIGHTS).weights[0].standing.state == "unknown"
+
+
+def test_a_contradiction_counts_as_unknown_until_the_clinician_settles_it() -> None:
+    both = [finding("WR:h"), finding("WR:h", "absent")]
+    assert ledger(*both).standing("WR:h").state == "contradicted"
+    answered = msgspec.structs.replace(finding("WR:h", "absent"), id="f9", extractor="clinician")
+    assert ledger(*both, answered).standing("WR:h").state == "absent"
+
+
+@pytest.mark.parametrize(
+    ("rule", "patient", "expected"),
+    [
+        (Applies(sex="female"), Patient(sex="male"), False),
+        (Applies(sex="female"), Patient(sex="female"), True),
+        (Applies(sex="female"), Patient(), True),
+        (Applies(age_min=40), Patient(age=39.9), False),
+        (Applies(age_max=40), Patient(age=41), False),
+        (Applies(age_min=40, age_max=60), Patient(age=50), True),
+        (Applies(pregnancy=True), Patient(pregnant=False), False),
+    ],
+)
+def test_a_clue_concerns_only_whom_it_says(rule: Applies, patient: Patient, expected: bool) -> None:
+    assert weighing.applies(rule, patient) is expected
+
+
+def test_candidates_need_a_hallmark_or_two_others() -> None:
+    one_typical = condition("one", clue("WR:t", "typical"), clue("WR:u", "typical"))
+    hallmark = condition("hall", clue("WR:h", "hallmark"))
+    two = condition("two", clue("WR:t", "typical"), clue("WR:h", "occasional"))
+    found = ledger(finding("WR:t"), finding("WR:h"))
+    names = [
+        s.condition.slug
+        for s in weighing.candidates((one_typical, hallmark, two), found, WEIGHTS, retrieval={}, raised={})
+    ]
+    assert sorted(names) == ["hall", "two"]
+
+
+def test_at_most_eleven_named_candidates_and_raised_ones_are_kept() -> None:
+    many = tuple(condition(f"c{i:02d}", clue("WR:h", "hallmark")) for i in range(20))
+    weak = condition("weak", clue("WR:z", "typical"))
+    chosen = weighing.candidates(
+        (*many, weak), ledger(finding("WR:h")), WEIGHTS, retrieval={}, raised={"weak": ("f1",)}
+    )
+    assert len(chosen) == WEIGHTS.candidates - 1
+    assert "weak" in {s.condition.slug for s in chosen}
+
+
+def test_shares_are_a_softmax_with_something_else_at_zero() -> None:
+    """By hand: logits 1.6/0.8 + 0.35*1 = 2.35 and 0; shares 1/(1+e^-2.35)."""
+    scored = msgspec.structs.replace(weighing.weigh(condition("a"), ledger(), WEIGHTS), structural=1.6)
+    shares = weighing.shares((scored,), {"a": 1.0}, tau=0.8, beta=0.35)
+    assert shares["a"] == pytest.approx(1 / (1 + math.exp(-2.35)), abs=1e-12)
+    assert math.fsum(shares.values()) == pytest.approx(1.0)
+
+
+def test_an_excluding_finding_takes_the_condition_out() -> None:
+    c = condition("a", clue("WR:h", "hallmark"), clue("WR:x", "excludes"))
+    scored = weighing.weigh(c, ledger(finding("WR:h"), finding("WR:x")), WEIGHTS)
+    assert scored.excluded is not None
+    assert "a" not in weighing.shares((scored,), {}, tau=0.8, beta=0.0)
+
+
+def test_too_little_is_said_to_be_too_little() -> None:
+    c = condition("a", clue("WR:t", "typical"), clue("WR:u", "typical"), clue("WR:v", "typical"))
+    one = weighing.weigh(c, ledger(finding("WR:t")), WEIGHTS)
+    three = weighing.weigh(c, ledger(finding("WR:t"), finding("WR:u"), finding("WR:v")), WEIGHTS)
+    assert "informative" in weighing.insufficient((one,), weighing.informative((one,)), WEIGHTS)
+    assert weighing.insufficient((three,), weighing.informative((three,)), WEIGHTS) == ""
+
+
+def test_entropy_in_bits() -> None:
+    assert weighing.entropy({"a": 0.5, "b": 0.25, "c": 0.25}) == pytest.approx(1.5)
+
+
+def frame(*conditions: Condition, findings: tuple[Finding, ...] = ()) -> gaps.Frame:
+    found = ledger(*findings)
+    scored = tuple(weighing.weigh(c, found, WEIGHTS) for c in conditions)
+    return gaps.Frame(scored=scored, ledger=found, weights=WEIGHTS, model={}, beta=0.0)
+
+
+def test_the_clue_that_separates_is_worth_more_than_the_one_all_share() -> None:
+    a = condition("a", clue("WR:shared", "typical"), clue("WR:only-a", "typical"))
+    b = condition("b", clue("WR:shared", "typical"), clue("WR:only-b", "occasional"))
+    worth = {gap.concept: gap.value_bits for gap in gaps.missing(frame(a, b), KNOWLEDGE, closed=frozenset())}
+    assert worth["WR:only-a"] > worth["WR:shared"] >= 0
+
+
+def test_value_of_information_is_the_expected_drop_of_entropy() -> None:
+    """Recomputed here from the definition, with a score and a softmax written out."""
+    a, b = condition("a", clue("WR:h", "hallmark")), condition("b")
+    gap = gaps.missing(frame(a, b), KNOWLEDGE, closed=frozenset())[0]
+
+    def bits(score: float) -> float:
+        powers = [math.exp(score / 0.8), 1.0, 1.0]
+        return -sum(p / sum(powers) * math.log2(p / sum(powers)) for p in powers)
+
+    size = math.sqrt(4)
+    expected = bits(0.0) - 0.5 * (bits(3 / size) + bits(-1.5 / size))
+    assert gap.value_bits == pytest.approx(max(0.0, expected), abs=1e-4)
+
+
+def test_questions_are_at_most_three_critical_first_and_never_a_test() -> None:
+    a = condition(
+        "a",
+        clue("WR:h1", "typical"),
+        clue("WR:h2", "hallmark"),
+        clue("WR:h3", "typical", critical=True),
+        clue("WR:h4", "typical", obtain="examination"),
+        clue("WR:lab", "hallmark", obtain="laboratory", critical=True),
+    )
+    found = gaps.missing(frame(a, condition("b")), KNOWLEDGE, closed=frozenset())
+    question = gaps.question((), found)
+    assert question is not None
+    asked = [gap.concept for gap in question.gaps]
+    assert len(asked) == 3 and asked[0] == "WR:h3" and "WR:lab" not in asked
+    assert [test.concept for test in gaps.next_tests(found, {"a": "A", "b": "B"})] == ["WR:lab"]
+
+
+def test_what_was_asked_is_not_asked_again() -> None:
+    a = condition("a", clue("WR:h1", "typical"), clue("WR:h2", "typical"))
+    found = gaps.missing(frame(a), KNOWLEDGE, closed=frozenset({"WR:h1"}))
+    assert [gap.concept for gap in found] == ["WR:h2"]
