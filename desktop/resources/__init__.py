@@ -1,0 +1,1 @@
+"""What the window shows and does not compute: style sheet and icons."""

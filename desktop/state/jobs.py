@@ -1,0 +1,177 @@
+"""The work that is done beside the window's thread. Each function returns a job `(progress, stop) -> value`.
+
+A job opens stores of its own and closes them; core's heavier modules are imported inside, so that the first paint waits
+for none of them. Knows no Qt.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from core.domain.case import Case, CaseSummary
+from core.domain.memory import WorkingMemory, fold
+from core.domain.report import Report
+from core.errors import UserError
+from desktop.i18n import tr
+
+if TYPE_CHECKING:
+    from core.store.journal import RunRow
+    from desktop.state.workbench import Stores, Workbench
+
+T = TypeVar("T")
+Progress = Callable[[int, int, str], None]
+Job = Callable[[Progress, threading.Event], T]
+EXAMPLES = (
+    ("a", "Acute breathlessness", "notes, laboratory tables and a chest film phantom"),
+    ("b", "Acute kidney injury", "notes and laboratory tables, with a medication trap"),
+    ("c", "Eye clinic visit", "notes and a fundus phantom"),
+)
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """A case as the window opens it: its latest revision, its runs (newest first), the newest run's fold."""
+
+    case: Case
+    runs: tuple[RunRow, ...] = ()
+    memory: WorkingMemory = WorkingMemory()
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """A report with what its links lead to: the case at the run's revision and the run's memory."""
+
+    report: Report
+    case: Case
+    memory: WorkingMemory
+
+
+class Interrupted(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that a closed window or a crash left behind."""
+
+    run_id: str
+    case_id: str
+    title: str
+
+
+def _with_stores(bench: Workbench, work: Callable[[Stores], T]) -> T:
+    stores = bench.open_stores()
+    with closing(stores.database):
+        return work(stores)
+
+
+def list_cases(bench: Workbench) -> Job[tuple[CaseSummary, ...]]:
+    """The case list."""
+    return lambda progress, stop: _with_stores(bench, lambda stores: stores.cases.list())
+
+
+def interrupted(bench: Workbench) -> Job[tuple[Interrupted, ...]]:
+    """Runs to offer for resume: the newest run of its case, at rest without an end."""
+
+    def find(stores: Stores) -> tuple[Interrupted, ...]:
+        last = {summary.last_run: summary for summary in stores.cases.list()}
+        rows = (row for row in stores.journal.unfinished() if row.id in last)
+        return tuple(Interrupted(run_id=row.id, case_id=row.case_id, title=last[row.id].title) for row in rows)
+
+    return lambda progress, stop: _with_stores(bench, find)
+
+
+def open_case(bench: Workbench, case_id: str) -> Job[Opened]:
+    """A case, its runs, and what the newest of them has done so far."""
+
+    def read(stores: Stores) -> Opened:
+        runs = stores.journal.runs(case_id)
+        memory = fold(stores.journal.events(runs[0].id)) if runs else WorkingMemory()
+        return Opened(case=stores.cases.load(case_id), runs=runs, memory=memory)
+
+    return lambda progress, stop: _with_stores(bench, read)
+
+
+def import_files(bench: Workbench, places: Sequence[Path], *, case_id: str = "", title: str = "") -> Job[Case]:
+    """Read files and folders into a new case, or into the next revision of one."""
+
+    def work(progress: Progress, stop: threading.Event) -> Case:
+        from core.runtime.intake import import_paths
+        from core.store.database import now
+
+        def keep(stores: Stores) -> Case:
+            return import_paths(
+                tuple(places),
+                case_id=case_id or None,
+                title=title,
+                settings=bench.settings,
+                cases=stores.cases,
+                artifacts=stores.artifacts,
+                actor=bench.actor,
+                clock=now,
+                on_progress=progress,
+                stop=stop,
+            )
+
+        return _with_stores(bench, keep)
+
+    return work
+
+
+def import_example(bench: Workbench, letter: str) -> Job[Case]:
+    """Write one of the shipped example cases into a temporary folder and import it."""
+
+    def work(progress: Progress, stop: threading.Event) -> Case:
+        from tempfile import TemporaryDirectory
+
+        from core.runtime import examples
+
+        with TemporaryDirectory(prefix="wardround-example-") as folder:
+            progress(0, 0, tr("writing the example"))
+            examples.write(letter, Path(folder))
+            title = next(tr(name) for key, name, _ in EXAMPLES if key == letter)
+            return import_files(bench, [Path(folder)], title=title)(progress, stop)
+
+    return work
+
+
+def read_picture(bench: Workbench, sha256: str) -> Job[bytes]:
+    """The PNG bytes of a preview."""
+    return lambda progress, stop: _with_stores(bench, lambda stores: stores.artifacts.read(sha256))
+
+
+def build_report(bench: Workbench, run_id: str) -> Job[Shown]:
+    """The report of a run with everything its links lead to."""
+    return lambda progress, stop: _with_stores(bench, lambda stores: _shown(stores, run_id))
+
+
+def _shown(stores: Stores, run_id: str) -> Shown:
+    from core.runtime import report
+
+    row = stores.journal.run(run_id)
+    case = stores.cases.load(row.case_id, row.revision)
+    memory = fold(stores.journal.events(run_id))
+    return Shown(report=report.build(case, row, memory), case=case, memory=memory)
+
+
+def export_html(bench: Workbench, run_id: str, target: Path, *, case_id: str) -> Job[Path]:
+    """Write the report as one HTML file. `case_id` is the case on the screen: another one is refused.
+
+    Raises:
+        UserError: the run belongs to another case, or the file cannot be written.
+    """
+
+    def write(stores: Stores) -> Path:
+        from core.runtime.report_html import html
+
+        shown = _shown(stores, run_id)
+        if shown.case.id != case_id:
+            raise UserError(tr("This report belongs to another case; nothing was written."), code="other case")
+        previews = {picture.preview_sha256 for picture in shown.case.pictures if picture.preview_sha256}
+        pictures = {name: stores.artifacts.read(name) for name in sorted(previews)}
+        try:
+            target.write_text(html(shown.report, shown.case, pictures), encoding="utf-8")
+        except OSError as error:
+            raise UserError(tr("The file could not be written: {why}.", why=error.strerror), code="export") from error
+        return target
+
+    return lambda progress, stop: _with_stores(bench, write)

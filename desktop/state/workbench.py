@@ -1,0 +1,51 @@
+"""What the window needs of the composition root, and nothing more; `desktop.assembly.Workbench` fits by its shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from core.settings import Settings
+from core.store.artifacts import Artifacts
+from core.store.cases import Cases
+from core.store.consent import Consents
+from core.store.database import Database
+from core.store.journal import Journal
+
+
+class Stores(Protocol):
+    """Open stores of one thread."""
+
+    @property
+    def database(self) -> Database: ...
+
+    @property
+    def cases(self) -> Cases: ...
+
+    @property
+    def journal(self) -> Journal: ...
+
+    @property
+    def artifacts(self) -> Artifacts: ...
+
+    @property
+    def consents(self) -> Consents: ...
+
+
+class Workbench(Protocol):
+    """The profile this window works in."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def profile(self) -> Path: ...
+
+    @property
+    def actor(self) -> str: ...
+
+    def open_stores(self) -> Stores: ...
+
+    def worker_command(self) -> list[str]: ...
+
+    def workflow_version(self, name: str) -> str: ...
