@@ -56,7 +56,7 @@ TRIGGERS = [
         "not present", "not identified", "negative", "resolved", "unlikely")],
     *[("pseudo", "forward", text) for text in (
         "not only", "no increase", "no change", "no further", "not necessarily", "without difficulty", "no doubt",
-        "gram negative", "not certain whether")],
+        "gram negative")],
     *[("possible", "forward", text) for text in (
         "possible", "probable", "suspected", "suspicious for", "concern for", "cannot rule out", "could be",
         "may represent", "versus", "vs", "query", "?", "consistent with", "rule out")],
@@ -64,7 +64,7 @@ TRIGGERS = [
     *[("past", "forward", text) for text in ("history of", "h/o", "previous", "prior", "s/p")],
     ("past", "backward", "years ago"),
     *[("future", "forward", text) for text in (
-        "if", "in case of", "risk of", "should", "return for", "screening for", "prophylaxis")],
+        "if", "in case of", "risk of", "return for", "screening for", "prophylaxis")],
     *[("family", "forward", text) for text in (
         "mother", "father", "sister", "brother", "son", "daughter", "grandmother", "grandfather", "aunt", "uncle",
         "family history of", "fhx")],
@@ -203,9 +203,9 @@ def test_ambiguous_abbreviations_name_fields_that_have_witnesses() -> None:
 
 
 def test_the_search_stop_list_keeps_words_that_turn_the_meaning() -> None:
-    words = _table("stopwords")["search"]
+    words = _table("stopwords")["words"]
     assert _twice(words) == []
-    assert 65 <= len(words) <= 85
+    assert 65 <= len(words) <= 95
     assert set(words) & MEANING == set()
     assert {"the", "and", "of", "is"} <= set(words)
 
