@@ -99,8 +99,13 @@ class Annotator:
 
     def _context(self, sentence: _Sentence, span: tuple[int, int], carried: list[Cue]) -> Context:
         time, trigger = self._time(sentence, span)
+        polarity = self._polarity(sentence, span, carried)
+        if polarity == "absent" and time == "past":
+            time = "current"  # what was never there, or is gone, is not there now
+        if polarity == "possible" and time == "future":
+            polarity = "present"  # a condition or plan is not a suspicion
         return Context(
-            polarity=self._polarity(sentence, span, carried),
+            polarity=polarity,
             time=time,
             who=self._who(sentence, span, carried),
             sentence=(sentence.start, sentence.end),
@@ -116,7 +121,7 @@ class Annotator:
         for cue in sentence.cues:
             for rank, kind in enumerate(("absent", "possible")):
                 distance = self._reaches(sentence, cue, span, kind)
-                if distance is not None:
+                if distance is not None and not self._table.fits(sentence.tokens, cue):
                     polarity: Polarity = "absent" if kind == "absent" else "possible"
                     found = (distance, rank, polarity)
                     best = found if best is None or found < best else best

@@ -56,6 +56,9 @@ class CueTable:
             (norm(left), norm(right)) for left, right in (text.split("...") for text in narration.get("around", ()))
         ]
         self._adjacent = frozenset(norm(text) for text in narration.get("adjacent", ()))
+        self._adverbs = frozenset(narration.get("adverbs", ()))
+        self._fit = frozenset(norm(text) for text in narration.get("findings_fit", ()))
+        self._examinations = frozenset(narration.get("examinations", ()))
         self._cause = frozenset(norm(text) for text in narration.get("cause", ()))
         self._reporting = frozenset(narration.get("reporting", ()))
         self._beside = frozenset(narration.get("beside", ()))
@@ -79,18 +82,31 @@ class CueTable:
 
     def _at(self, text: str, tokens: Sequence[Word], index: int, taken: set[int]) -> Cue | None:
         for phrase in self._longest.get(tokens[index].norm, ()):
-            last = index + len(phrase)
-            if last > len(tokens) or not taken.isdisjoint(range(index, last)):
+            last = self._spelt(tokens, index, phrase)
+            if last is None or not taken.isdisjoint(range(index, last)) or not _linked(text, tokens[index:last]):
                 continue
-            span = tokens[index:last]
-            if tuple(token.norm for token in span) == phrase and _linked(text, span):
-                headed = text[span[-1].end : span[-1].end + 2].strip()[:1] == ":"
-                return Cue(phrase, frozenset(self._phrases[phrase[0]][phrase]), index, last, headed)
+            end = tokens[last - 1].end
+            headed = text[end : end + 2].strip()[:1] == ":"
+            return Cue(phrase, frozenset(self._phrases[phrase[0]][phrase]), index, last, headed)
         return None
+
+    def _spelt(self, tokens: Sequence[Word], index: int, phrase: tuple[str, ...]) -> int | None:
+        """Where a phrase that begins at a word ends (adverbs may stand inside it); None if it is not there."""
+        for number, wanted in enumerate(phrase):
+            while number and index < len(tokens) and wanted != tokens[index].norm in self._adverbs:
+                index += 1
+            if index >= len(tokens) or tokens[index].norm != wanted:
+                return None
+            index += 1
+        return index
 
     def is_adjacent(self, phrase: tuple[str, ...]) -> bool:
         """Whether a trigger speaks of the next word only."""
         return phrase in self._adjacent
+
+    def fits(self, tokens: Sequence[Word], cue: Cue) -> bool:
+        """Whether an examination is the subject of "consistent with": then the finding is there."""
+        return cue.phrase in self._fit and any(token.norm in self._examinations for token in tokens[: cue.first])
 
     def ends(self, cue: Cue, kind: str) -> bool:
         """Whether a cue is a terminator for statements of that kind."""

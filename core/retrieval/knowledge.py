@@ -13,6 +13,7 @@ from core.domain.condition import Condition, Rule
 from core.domain.passage import Concept, Mention, Source
 from core.domain.ports import Annotated
 from core.retrieval import cues
+from core.retrieval.abbreviations import Ambiguous
 from core.retrieval.concepts import Matcher
 from core.retrieval.context import Annotator, Context
 from core.retrieval.sentences import split
@@ -20,18 +21,21 @@ from core.retrieval.sources import starter
 from core.retrieval.sources.starter import StarterSet
 from core.retrieval.terms import norm
 
+WORD_LISTS = ("context", "narration", "abbreviations")
+
 
 class StarterKnowledge:
     """Implements `core.domain.ports.Knowledge`.
 
-    `context` and `narration` are the texts of the word lists of those names (core/retrieval/resources).
+    `context`, `narration` and `abbreviations` are the texts of the word lists of those names (retrieval/resources).
     """
 
-    def __init__(self, content: StarterSet, *, context: str, narration: str) -> None:
+    def __init__(self, content: StarterSet, *, context: str, narration: str, abbreviations: str = "") -> None:
         self._content = content
         self._concepts = {concept.id: concept for concept in content.concepts}
         self._above = _closure(content.concepts)
         self._matcher = Matcher(content.concepts)
+        self._ambiguous = Ambiguous(abbreviations, self.ancestors)
         self._annotator = Annotator(cues.table(context, narration))
         words = tomllib.loads(narration)
         self._lasting = frozenset(words.get("lasting", ()))
@@ -76,6 +80,7 @@ class StarterKnowledge:
         """Concepts of a text with polarity, time and who, in order of position."""
         sentences = split(text)
         mentions = [mention for mention in self._matcher.find(text) if _inside(mention, sentences)]
+        mentions = self._ambiguous.settle(text, mentions)
         spans = [(mention.start, mention.end) for mention in mentions]
         contexts = self._annotator.annotate(text, sentences, spans)
         return tuple(
@@ -103,11 +108,8 @@ class StarterKnowledge:
 def packaged() -> StarterKnowledge:
     """The knowledge that ships with the program."""
     folder = resources.files("core.retrieval").joinpath("resources")
-    return StarterKnowledge(
-        starter.packaged(),
-        context=folder.joinpath("context.toml").read_text("utf-8"),
-        narration=folder.joinpath("narration.toml").read_text("utf-8"),
-    )
+    lists = {name: folder.joinpath(f"{name}.toml").read_text("utf-8") for name in WORD_LISTS}
+    return StarterKnowledge(starter.packaged(), **lists)
 
 
 def _inside(mention: Mention, sentences: tuple[tuple[int, int], ...]) -> bool:
