@@ -1,0 +1,44 @@
+"""Where every process of Wardround begins: window, command line, worker, decode child.
+
+The network is denied before anything else is imported. Knows which door to open, nothing more.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from desktop.offline import deny_network
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The program. Returns the exit code of core/errors.py."""
+    deny_network()
+    from desktop.cli import arguments as command_line
+
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["--decode"]:
+        from desktop.decode import main as decode
+
+        return decode()
+    chosen = command_line.parse(given)
+    if chosen.worker:
+        from desktop import worker
+
+        return worker.main(command_line.profile_of(chosen), chosen.fault)
+    from desktop.cli import boundary
+
+    if chosen.command:
+        from desktop.cli import commands
+
+        return boundary.guard(lambda: commands.execute(chosen))
+    return boundary.guard(lambda: _open_window(chosen.profile))
+
+
+def _open_window(profile: str) -> int:
+    from desktop.app import run_window
+
+    return run_window([sys.argv[0], *(["--profile", profile] if profile else [])])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""The composition root: the only place that knows all concrete classes, and puts them together.
+
+Whatever is heavy (retrieval, models, numpy, readers) is imported inside the function that needs it, so that the
+window's first paint and short commands stay light. Needs no Qt.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from core import codec, paths
+from core.domain.case import Case
+from core.domain.task import task_from_case
+from core.errors import UserError
+from core.settings import Settings
+from core.store import migrations
+from core.store.artifacts import Artifacts
+from core.store.cases import Cases
+from core.store.consent import Consents
+from core.store.database import Database, now, open_database
+from core.store.journal import Journal, RunRow
+from core.store.packs import Packs
+
+if TYPE_CHECKING:
+    from core.domain.condition import Condition
+    from core.domain.ports import Backbone, Knowledge, Retriever, Tool
+    from core.runtime.service import Workflow
+    from models.packs import FastMark
+
+DATABASE = "workbench.db"
+NO_BACKBONE = "none"
+OnQuestion = Literal["unavailable", "wait"]
+
+
+class Stores:
+    """The open stores of one thread; also a context manager that closes them."""
+
+    def __init__(self, profile: Path) -> None:
+        self.database: Database = open_database(profile / DATABASE, migrations.workbench)
+        self.cases = Cases(self.database)
+        self.journal = Journal(self.database)
+        self.artifacts = Artifacts(self.database, profile)
+        self.consents = Consents(self.database)
+        self.packs = Packs(self.database)
+
+    def close(self) -> None:
+        self.database.close()
+
+    def __enter__(self) -> Stores:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+class Workbench:
+    """A profile and who works in it; what windows and commands start from."""
+
+    def __init__(self, profile: Path, settings: Settings, actor: str) -> None:
+        self.profile = profile
+        self.settings = settings
+        self.actor = actor
+
+    def open_stores(self) -> Stores:
+        """Stores for the calling thread; close them there."""
+        return Stores(self.profile)
+
+    def worker_command(self, fault: str = "") -> list[str]:
+        """How a worker for this profile is started; `fault` is for tests."""
+        arguments = ["--worker", "--profile", str(self.profile)]
+        return paths.own_command(*arguments, *(["--fault", fault] if fault else []))
+
+    def workflow_version(self, name: str) -> str:
+        """The version of a workflow as it is now.
+
+        Raises:
+            UserError: there is none of that name.
+        """
+        return workflow(name).version
+
+    def queue(
+        self,
+        case: Case,
+        question: str = "",
+        *,
+        backbone: str | None = None,
+        on_question: OnQuestion | None = None,
+        seed: int = 0,
+        workflow: str = "direct",
+    ) -> RunRow:
+        """Write a run into the queue. `backbone`: a pack, "none", or None for the profile's own choice.
+
+        Raises:
+            UserError: no such workflow.
+        """
+        chosen = self.settings.models.backbone if backbone is None else backbone
+        settings = msgspec.structs.replace(self.settings, on_question=on_question or self.settings.on_question)
+        row = RunRow(
+            id=f"r{uuid.uuid4().hex[:10]}",
+            case_id=case.id,
+            revision=case.revision,
+            task=task_from_case(case, question),
+            workflow=workflow,
+            version=self.workflow_version(workflow),
+            mode=settings.mode,
+            backbone="" if chosen == NO_BACKBONE else chosen,
+            settings=settings,
+            seed=seed,
+            actor=self.actor,
+            status="queued",
+            resumes=0,
+            created_at=now(),
+        )
+        with self.open_stores() as stores:
+            stores.journal.queue(row)
+        return row
+
+
+def workflow(name: str) -> Workflow:
+    """A workflow under its name.
+
+    Raises:
+        UserError: there is none of that name.
+    """
+    from core.runtime.service import Workflow
+    from core.workflows import direct
+
+    known = {direct.NAME: Workflow(direct.NAME, direct.VERSION, direct.direct)}
+    if name not in known:
+        raise UserError(f"There is no workflow {name}. Known: {', '.join(sorted(known))}.", code="no such workflow")
+    return known[name]
+
+
+class Ledger:
+    """What is remembered of model packs between starts: `models.packs.PackLedger` over the store."""
+
+    def __init__(self, packs: Packs, actor: str) -> None:
+        self._packs = packs
+        self._actor = actor
+
+    def marks(self, pack: str, version: str) -> tuple[FastMark, ...]:
+        from models.packs import FastMark
+
+        kept = self._packs.detail(pack, version, state="ready")
+        return codec.decode(kept, tuple[FastMark, ...]) if kept else ()
+
+    def remember(self, pack: str, version: str, marks: tuple[FastMark, ...]) -> None:
+        detail = codec.encode(marks).decode()
+        self._packs.set_state(pack, version, state="ready", detail=detail, actor=self._actor)
+
+    def quarantine(self, pack: str, version: str, detail: str) -> None:
+        self._packs.set_state(pack, version, state="quarantined", detail=detail, actor=self._actor)
+
+    def quarantined(self, pack: str, version: str) -> str:
+        return self._packs.detail(pack, version, state="quarantined")
+
+
+class WorkerParts:
+    """What the worker's service works with (`core.runtime.service.Parts`)."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        knowledge: Knowledge,
+        retriever: Retriever,
+        *,
+        effect: Callable[[str], None],
+        crash_file: Callable[[BaseException], str],
+    ) -> None:
+        self.journal = stores.journal
+        self.cases = stores.cases
+        self.knowledge = knowledge
+        self.retriever = retriever
+        self.effect = effect
+        self.crash_file = crash_file
+        self.rss = resident_bytes
+        self.workflow = workflow
+        self._packs = stores.packs
+
+    def tools(self, case: Case) -> dict[str, Tool]:
+        """The toolbox, bound to a case."""
+        from core.runtime.registry import ToolContext
+        from tools import TOOLS
+
+        context = ToolContext(case=case)
+        return {tool.name: tool.bind(context) for tool in TOOLS}
+
+    def backbone(
+        self, pack: str, settings: Settings, *, on_verify: Callable[[int, int], None], stop: threading.Event
+    ) -> Backbone:
+        """The language model of a pack, checked and loaded.
+
+        Raises:
+            UserError, ModelError, Cancelled: as `models.open_backbone`.
+        """
+        if scripted_seconds() is not None:
+            return _scripted(pack, stop)
+        from models import open_backbone
+
+        ledger = Ledger(self._packs, "worker")
+        return open_backbone(
+            pack, stop=stop, on_progress=on_verify, verify=settings.verify_on_load, ledger=ledger, fallback="announce"
+        )
+
+
+@contextmanager
+def worker_parts(
+    profile: Path, *, effect: Callable[[str], None], crash_file: Callable[[BaseException], str]
+) -> Iterator[WorkerParts]:
+    """Everything a worker needs, open as long as the context lasts; use it from the opening thread."""
+    with Stores(profile) as stores, open_knowledge(profile) as (knowledge, retriever):
+        yield WorkerParts(stores, knowledge, retriever, effect=effect, crash_file=crash_file)
+
+
+@contextmanager
+def open_knowledge(profile: Path) -> Iterator[tuple[Knowledge, Retriever]]:
+    """Concepts, conditions and rules, and the search over the guidelines; use it from the opening thread."""
+    from core.retrieval import catalogue, knowledge
+
+    content = knowledge.packaged()
+    with catalogue.open_knowledge(profile, paths.cache_folder()) as retriever:
+        yield content, retriever
+
+
+def starter_conditions() -> tuple[Condition, ...]:
+    """The conditions that ship with the program."""
+    from core.retrieval import knowledge
+
+    return knowledge.packaged().conditions
+
+
+def scripted_seconds() -> float | None:
+    """Tests only: how long each call of the scripted model takes; None: the real model is used."""
+    if os.environ.get("WARDROUND_TESTING") != "1" or os.environ.get("WARDROUND_TEST_BACKBONE") != "scripted":
+        return None
+    return float(os.environ.get("WARDROUND_TEST_SECONDS", "0"))
+
+
+def _scripted(pack: str, stop: threading.Event) -> Backbone:
+    from models.scripted import INFO, ScriptedBackbone
+
+    info = msgspec.structs.replace(INFO, pack_id=pack)
+    return ScriptedBackbone(seconds=scripted_seconds() or 0.0, stop=stop, info=info)
+
+
+def resident_bytes() -> int:
+    """This process's resident memory; 0 where the system does not tell it in /proc."""
+    if sys.platform == "win32":
+        return 0
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,130 @@
+"""The grammar of the command line. Knows names and defaults, runs nothing; wrong usage ends here with exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TypeAlias
+
+from core import paths
+from desktop.i18n import tr
+
+DEMO = "demo"
+MODES = ("adaptive", "paper")
+
+
+def profile_of(chosen: argparse.Namespace) -> Path:
+    """The folder of the profile that was asked for: a path, the name "demo", or the person's own."""
+    given = str(chosen.profile)
+    if not given:
+        return paths.profile_folder()
+    return paths.profile_folder(DEMO) if given == DEMO else Path(given)
+
+
+def parse(given: list[str]) -> argparse.Namespace:
+    """The command line as a namespace; ends the process with 2 and a usage line when it is wrong."""
+    parser = _parser()
+    chosen = parser.parse_args(given)
+    if chosen.fault and os.environ.get("WARDROUND_TESTING") != "1":
+        parser.error("--fault is for tests only")
+    return chosen
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="wardround", description=tr("An offline clinical case workbench. Without a command the window opens.")
+    )
+    parser.add_argument("--json", action="store_true", help=tr("print values as JSON, for scripts"))
+    parser.add_argument("--profile", default="", metavar="FOLDER", help=tr("another profile; `demo` is the demo's"))
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--fault", default="", help=argparse.SUPPRESS)
+    parser.set_defaults(command="")
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command")
+    _add_work(commands)
+    _add_reading(commands)
+    _add_machine(commands)
+    return parser
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _command(commands: _Commands, name: str, text: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=text, description=text)
+    # SUPPRESS: given after the command it must not undo what was given before it.
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    parser.add_argument("--profile", default=argparse.SUPPRESS, metavar="FOLDER", help=argparse.SUPPRESS)
+    return parser
+
+
+def _add_work(commands: _Commands) -> None:
+    demo = _command(commands, "demo", tr("import the example case, analyse it, print the assessment"))
+    demo.add_argument("--workflow", default="direct")
+    demo.add_argument("--backbone", default=None, metavar="PACK", help=tr("model pack, or `none`"))
+    demo.add_argument("--fault", default="", help=argparse.SUPPRESS)
+
+    intake = _command(commands, "import", tr("read files or folders into a case"))
+    intake.add_argument("paths", nargs="+", metavar="PATH", type=Path)
+    intake.add_argument("--case", default="", metavar="ID", help=tr("add to this case instead of making a new one"))
+    intake.add_argument("--title", default="", help=tr("title of a new case"))
+
+    run = _command(commands, "run", tr("analyse a case"))
+    run.add_argument("--case", required=True, metavar="ID")
+    run.add_argument("--question", default="", help=tr("your own question; default: the diagnostic work-up"))
+    run.add_argument("--workflow", default="direct")
+    run.add_argument("--mode", choices=MODES, default=None)
+    run.add_argument("--backbone", default=None, metavar="PACK", help=tr("model pack, or `none`"))
+    run.add_argument("--seed", type=int, default=0)
+    _add_questions(run)
+    run.add_argument("--fault", default="", help=argparse.SUPPRESS)
+
+    resume = _command(commands, "resume", tr("continue a run, or every interrupted one"))
+    resume.add_argument("run", nargs="?", default="", metavar="RUN")
+    _add_questions(resume)
+    resume.add_argument("--fault", default="", help=argparse.SUPPRESS)
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on-question",
+        default="",
+        metavar="unavailable|wait|FILE",
+        help=tr('what a question to the clinician meets: FILE is TOML or JSON, concept = "present" or "absent"'),
+    )
+
+
+def _add_reading(commands: _Commands) -> None:
+    report = _command(commands, "report", tr("the report of a run"))
+    report.add_argument("run", metavar="RUN")
+    form = report.add_mutually_exclusive_group()
+    form.add_argument("--html", dest="form", action="store_const", const="html")
+    form.add_argument("--text", dest="form", action="store_const", const="text")
+    report.add_argument("--out", type=Path, default=None, metavar="FILE", help=tr("write it there"))
+
+    cases = _command(commands, "cases", tr("the cases of the profile"))
+    acts = cases.add_subparsers(metavar="ACTION", dest="action", required=True)
+    _command(acts, "list", tr("all cases"))
+    _command(acts, "show", tr("one case with its documents and runs")).add_argument("case", metavar="ID")
+    _command(acts, "search", tr("cases by their text")).add_argument("text")
+
+    knowledge = _command(commands, "knowledge", tr("the guidelines"))
+    acts = knowledge.add_subparsers(metavar="ACTION", dest="action", required=True)
+    _command(acts, "list", tr("the conditions, with edition and review state"))
+    search = _command(acts, "search", tr("passages for a text"))
+    search.add_argument("text")
+    search.add_argument("-k", type=int, default=5, help=tr("how many"))
+
+
+def _add_machine(commands: _Commands) -> None:
+    models = _command(commands, "models", tr("the model packs"))
+    acts = models.add_subparsers(metavar="ACTION", dest="action", required=True)
+    _command(acts, "list", tr("installed packs"))
+    _command(acts, "verify", tr("check the hashes of every file")).add_argument("pack", nargs="?", default="")
+
+    _command(commands, "doctor", tr("what is installed, what works, what is missing"))
+
+    bench = _command(commands, "bench", tr("measurements"))
+    suites = bench.add_subparsers(metavar="SUITE", dest="action", required=True)
+    speed = _command(suites, "speed", tr("ratios of the model engine, the search and the start"))
+    speed.add_argument("--backbone", default=None, metavar="PACK")

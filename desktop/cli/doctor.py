@@ -1,0 +1,141 @@
+"""`wardround doctor`: what is installed, what works, what is missing; each line one check with its outcome.
+
+It looks, and changes nothing. A missing part that the person can add gives exit code 1 and says how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
+
+import msgspec
+
+from core import paths
+from core.errors import EXIT_ACT, EXIT_DONE, SecurityError, WardroundError
+from desktop import assembly, offline
+from desktop.assembly import Ledger
+from desktop.cli.session import Session, opened
+from desktop.cli.terminal import columns
+from desktop.i18n import tr
+
+State = Literal["ok", "missing", "fault"]
+LIBRARIES = ("PySide6-Essentials", "llama-cpp-python", "numpy", "pillow", "pydicom") + (
+    "msgspec",
+    "sqlite-utils",
+    "tantivy",
+    "platformdirs",
+    "rapidfuzz",
+)
+GIB = 1 << 30
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing looked at."""
+
+    name: str
+    state: State
+    text: str
+
+
+def examine(chosen: argparse.Namespace) -> int:
+    """All checks; exit code 1 when one is not in order."""
+    with opened(chosen, writes=False) as session:
+        checks = tuple(check for group in GROUPS for check in group(session))
+        if session.terminal.json:
+            session.terminal.value(checks)
+        for line in columns([(check.state, check.name, check.text) for check in checks]):
+            session.terminal.say(line)
+    return EXIT_DONE if all(check.state == "ok" for check in checks) else EXIT_ACT
+
+
+def _libraries(_session: Session) -> Iterator[Check]:
+    yield Check(name="python", state="ok", text=f"{platform.python_version()} on {platform.platform()}")
+    for name in LIBRARIES:
+        try:
+            yield Check(name=name, state="ok", text=version(name))
+        except PackageNotFoundError:
+            yield Check(name=name, state="missing", text=tr("run: python3 packaging/bootstrap.py setup"))
+
+
+def _processor(_session: Session) -> Iterator[Check]:
+    from models import device
+
+    found = device.probe_device()
+    text = tr("{name}, {n} cores, {k} used", name=found.name, n=found.cores, k=found.threads)
+    no_avx2 = tr("{name}: lacks AVX2, which the model engine needs; runs work without a model", name=found.name)
+    yield Check(name="processor", state="ok" if found.avx2 else "missing", text=text if found.avx2 else no_avx2)
+    memory = tr("{free:.1f} of {total:.1f} GiB free", free=found.ram_free / GIB, total=found.ram_total / GIB)
+    yield Check(name="memory", state="ok", text=memory)
+
+
+def _folders(session: Session) -> Iterator[Check]:
+    yield Check(name="profile", state="ok", text=str(session.profile))
+    yield Check(name="packs", state="ok", text=str(paths.packs_folder()))
+    yield Check(name="logs", state="ok", text=str(paths.log_folder()))
+
+
+def _packs(session: Session) -> Iterator[Check]:
+    from models.packs import list_packs
+
+    packs = list_packs(paths.packs_folder(), Ledger(session.stores.packs, session.bench.actor))
+    for pack in packs:
+        text = tr("sha256 {sha}", sha=pack.contents_sha256) if pack.state == "ready" else pack.detail
+        yield Check(name=f"model {pack.id}", state="ok" if pack.state == "ready" else "fault", text=text)
+    wanted = session.bench.settings.models.backbone
+    if wanted and wanted not in {pack.id for pack in packs}:
+        how = tr("run: python3 packaging/bootstrap.py setup (runs work without a model too)")
+        yield Check(name=f"model {wanted}", state="missing", text=how)
+
+
+def _knowledge(session: Session) -> Iterator[Check]:
+    try:
+        with assembly.open_knowledge(session.profile) as (knowledge, _retriever):
+            text = tr("{n} conditions, {k} rules", n=len(knowledge.conditions), k=len(knowledge.rules))
+        yield Check(name="knowledge", state="ok", text=text)
+    except WardroundError as error:
+        yield Check(name="knowledge", state="fault", text=error.text)
+
+
+def _journal(session: Session) -> Iterator[Check]:
+    """Every run's hash chain."""
+    journal = session.stores.journal
+    runs = journal.runs()
+    faults = [fault for run in runs for fault in journal.verify(run.id)]
+    text = "; ".join(faults[:3]) if faults else tr("{n} runs, every chain intact", n=len(runs))
+    yield Check(name="journal", state="fault" if faults else "ok", text=text)
+
+
+def _network(_session: Session) -> Iterator[Check]:
+    """The audit event of an attempt to reach a network, raised by ourselves: the denial must answer it."""
+    before = offline.attempts()
+    try:
+        sys.audit("socket.getaddrinfo", "wardround.invalid", 9)
+    except SecurityError:
+        text = tr("denied; {n} attempts since the start", n=before)
+        yield Check(name="network", state="ok", text=text)
+        return
+    yield Check(name="network", state="fault", text=tr("not denied: this is a mistake of the program"))
+
+
+def _window(_session: Session) -> Iterator[Check]:
+    found = importlib.util.find_spec("PySide6") is not None
+    text = tr("Qt is there") if found else tr("no Qt: commands work, the window does not")
+    yield Check(name="window", state="ok" if found else "missing", text=text)
+
+
+GROUPS: tuple[Callable[[Session], Iterator[Check]], ...] = (
+    _libraries,
+    _processor,
+    _folders,
+    _packs,
+    _knowledge,
+    _journal,
+    _network,
+    _window,
+)
+COMMANDS = {"doctor": examine}

@@ -1,0 +1,194 @@
+"""The commands that read: report, cases, knowledge. None takes the profile's lock: they work beside an open window."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from core.domain.case import Case, CaseSummary, LabTable, Note
+from core.domain.passage import Passage
+from core.domain.ports import Query
+from core.errors import EXIT_DONE, UserError
+from core.store.journal import RunRow
+from desktop import assembly
+from desktop.cli import documents
+from desktop.cli.session import Session, opened
+from desktop.cli.terminal import columns
+from desktop.i18n import tr
+
+
+class CaseShown(msgspec.Struct, frozen=True, kw_only=True):
+    """`cases show --json`."""
+
+    case: Case
+    runs: tuple[RunRow, ...]
+
+
+class CaseHit(msgspec.Struct, frozen=True, kw_only=True):
+    """`cases search --json`: a case and the places where the text stands."""
+
+    case: str
+    title: str
+    places: tuple[str, ...]
+
+
+class ConditionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """`knowledge list --json`."""
+
+    slug: str
+    title: str
+    edition: str
+    clues: int
+    rules: int
+    facts: int
+    unreviewed: int
+
+
+class PassageHit(msgspec.Struct, frozen=True, kw_only=True):
+    """`knowledge search --json`."""
+
+    score: float
+    passage: Passage
+
+
+# ------------------------------------------------------------------------------------------------ report
+
+
+def show_report(chosen: argparse.Namespace) -> int:
+    """The report of a run: on the terminal, or into a file."""
+    with opened(chosen, writes=False) as session:
+        report, case = documents.build(session, chosen.run)
+        if chosen.json:
+            session.terminal.value(report)
+            return EXIT_DONE
+        form = chosen.form or ("html" if chosen.out and chosen.out.suffix in (".html", ".htm") else "text")
+        content = documents.as_html(session, report, case) if form == "html" else documents.as_text(report)
+        if chosen.out is None:
+            session.terminal.say(content)
+        else:
+            documents.write(chosen.out, content)
+            session.terminal.say(str(chosen.out))
+    return EXIT_DONE
+
+
+# ------------------------------------------------------------------------------------------------ cases
+
+
+def show_cases(chosen: argparse.Namespace) -> int:
+    """`cases list`, `cases show`, `cases search`."""
+    with opened(chosen, writes=False) as session:
+        {"list": _list_cases, "show": _show_case, "search": _search_cases}[chosen.action](session, chosen)
+    return EXIT_DONE
+
+
+def _list_cases(session: Session, _chosen: argparse.Namespace) -> None:
+    cases = session.stores.cases.list()
+    if session.terminal.json:
+        session.terminal.value(cases)
+        return
+    if not cases:
+        session.terminal.say(tr("No case yet. `wardround import PATH` makes one; `wardround demo` shows one."))
+    for line in columns([_case_line(case) for case in cases]):
+        session.terminal.say(line)
+
+
+def _case_line(case: CaseSummary) -> tuple[str, ...]:
+    unread = tr("{n} not read", n=case.unread) if case.unread else ""
+    return case.id, case.state, case.last_run or "-", tr("{n} items", n=case.items), unread, case.title
+
+
+def _show_case(session: Session, chosen: argparse.Namespace) -> None:
+    case = session.stores.cases.load(chosen.case)
+    runs = session.stores.journal.runs(case.id)
+    if session.terminal.json:
+        session.terminal.value(CaseShown(case=case, runs=runs))
+        return
+    say = session.terminal.say
+    say(tr("{title} ({id}, revision {n}, {at})", title=case.title, id=case.id, n=case.revision, at=case.created_at))
+    for item in case.items:
+        say(f"  {item.id}  {item.title}")
+    for entry in case.unread:
+        say(tr("  not read: {name}: {reason}", name=entry.name, reason=entry.reason))
+    for run in runs:
+        say(f"  {run.id}  {run.workflow} {run.version}  {run.status}  {run.created_at}")
+
+
+def _search_cases(session: Session, chosen: argparse.Namespace) -> None:
+    wanted = chosen.text.casefold()
+    if not wanted.strip():
+        raise UserError(tr("Give the text to search for."), code="empty search")
+    loaded = (session.stores.cases.load(row.id) for row in session.stores.cases.list())
+    found = [hit for case in loaded if (hit := _hit(case, wanted)).places]
+    if session.terminal.json:
+        session.terminal.value(tuple(found))
+        return
+    if not found:
+        session.terminal.say(tr("No case holds this text."))
+    for hit in found:
+        session.terminal.say(f"{hit.case}  {hit.title}  ({', '.join(hit.places)})")
+
+
+def _hit(case: Case, wanted: str) -> CaseHit:
+    patient = f"{case.title} {case.patient.name} {case.patient.patient_id}"
+    places = [tr("title or patient")] if wanted in patient.casefold() else []
+    for item in case.items:
+        text = item.text if isinstance(item, Note) else ""
+        rows = " ".join(f"{row.test} {row.value}" for row in item.rows) if isinstance(item, LabTable) else ""
+        if wanted in f"{item.title} {text} {rows}".casefold():
+            places.append(item.title)
+    return CaseHit(case=case.id, title=case.title, places=tuple(places))
+
+
+# ------------------------------------------------------------------------------------------------ knowledge
+
+
+def show_knowledge(chosen: argparse.Namespace) -> int:
+    """`knowledge list`, `knowledge search`."""
+    with opened(chosen, writes=False) as session:
+        {"list": _list_knowledge, "search": _search_knowledge}[chosen.action](session, chosen)
+    return EXIT_DONE
+
+
+def _list_knowledge(session: Session, _chosen: argparse.Namespace) -> None:
+    rows = tuple(
+        ConditionRow(
+            slug=condition.slug,
+            title=condition.title,
+            edition=condition.edition,
+            clues=len(condition.clues),
+            rules=len(condition.rules),
+            facts=len(condition.facts),
+            unreviewed=sum(1 for fact in condition.facts if fact.status != "reviewed"),
+        )
+        for condition in assembly.starter_conditions()
+    )
+    if session.terminal.json:
+        session.terminal.value(rows)
+        return
+    table = [(tr("condition"), tr("edition"), tr("clues"), tr("rules"), tr("numbers"), tr("unreviewed"))]
+    table += [
+        (row.title, row.edition, str(row.clues), str(row.rules), str(row.facts), str(row.unreviewed)) for row in rows
+    ]
+    for line in columns(table):
+        session.terminal.say(line)
+
+
+def _search_knowledge(session: Session, chosen: argparse.Namespace) -> None:
+    with assembly.open_knowledge(session.profile) as (_knowledge, retriever):
+        found = retriever.search(Query(text=chosen.text, k=chosen.k))
+    hits = tuple(
+        PassageHit(score=hit.score, passage=passage) for hit, passage in zip(found.hits, found.passages, strict=True)
+    )
+    if session.terminal.json:
+        session.terminal.value(hits)
+        return
+    if not hits:
+        session.terminal.say(tr("No passage matches."))
+    for hit in hits:
+        passage = hit.passage
+        session.terminal.say(f"{hit.score:6.2f}  {passage.title} / {passage.section}  [{passage.key}]")
+        session.terminal.say(f"        {' '.join(passage.text.split())[:240]}")
+
+
+COMMANDS = {"report": show_report, "cases": show_cases, "knowledge": show_knowledge}

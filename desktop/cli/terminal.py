@@ -1,0 +1,68 @@
+"""What a command prints: values as text or JSON on stdout, progress on stderr where a person looks at it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from core import codec
+
+WIDTH = 24
+LINE = 79
+PAUSE_S = 0.1  # a terminal needs no more than ten pictures a second
+
+
+class Terminal:
+    """Output of one command."""
+
+    def __init__(self, *, json: bool) -> None:
+        self.json = json
+        self._shown = 0
+        self._last = 0.0
+        self._live = sys.stderr.isatty() and not json
+
+    def value(self, value: Any) -> None:
+        """A result as JSON, for scripts."""
+        self.clear()
+        print(codec.pretty(value))
+
+    def say(self, text: str = "") -> None:
+        """A line for the person; silent under --json, where stdout holds one value and nothing else."""
+        self.clear()
+        if not self.json:
+            print(text)
+
+    def remark(self, text: str) -> None:
+        """A sentence beside the result: on stderr, with or without --json."""
+        self.clear()
+        print(text, file=sys.stderr)
+
+    def progress(self, done: int, total: int, text: str) -> None:
+        """The bar: `done` of `total`; total 0 means that the end is not known."""
+        now = time.monotonic()
+        if not self._live or (now - self._last < PAUSE_S and done != total):
+            return
+        self._last = now
+        share = min(1.0, done / total) if total else 0.0
+        bar = "#" * round(share * WIDTH)
+        line = f"[{bar:<{WIDTH}}] {f'{share:4.0%}' if total else '    '} {text}"[:LINE]
+        sys.stderr.write("\r" + line.ljust(self._shown))
+        sys.stderr.flush()
+        self._shown = len(line)
+
+    def clear(self) -> None:
+        """Take the bar away before anything else is printed."""
+        if self._shown:
+            sys.stderr.write("\r" + " " * self._shown + "\r")
+            sys.stderr.flush()
+            self._shown = 0
+
+
+def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows of words in aligned columns; the last column is not padded."""
+    if not rows:
+        return []
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
