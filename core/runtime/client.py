@@ -26,10 +26,19 @@ START_SILENCE_S = 60.0  # first import of native libraries on a cold disk
 CANCEL_AGAIN_S = 1.0  # a cancel that came before the run began was for nobody
 
 
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a worker may be silent, before its first word and after it, and how long a stop may take; seconds."""
+
+    start: float = START_SILENCE_S
+    busy: float = supervision.BUSY_SILENCE_S
+    stop: float = supervision.STOP_GRACE_S
+
+
 class _Watch:
     """How long the worker has been silent, and how long a stop has been asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
         self._heard = time.monotonic()
         self._spoken = False
         self._stop_since = 0.0
@@ -51,16 +60,25 @@ class _Watch:
     def over(self) -> bool:
         """Has patience ended?"""
         now = time.monotonic()
-        patience = supervision.BUSY_SILENCE_S if self._spoken else START_SILENCE_S
-        too_slow = self._stop_since > 0 and now - self._stop_since > supervision.STOP_GRACE_S
-        return too_slow or now - self._heard > patience
+        silence = self._patience.busy if self._spoken else self._patience.start
+        too_slow = self._stop_since > 0 and now - self._stop_since > self._patience.stop
+        return too_slow or now - self._heard > silence
 
 
 class WorkerClient:
     """One worker process and its runs, one at a time."""
 
-    def __init__(self, command: list[str], *, journal: Journal, actor: str, on_notice: OnNotice) -> None:
+    def __init__(
+        self,
+        command: list[str],
+        *,
+        journal: Journal,
+        actor: str,
+        on_notice: OnNotice,
+        patience: Patience | None = None,
+    ) -> None:
         self._command = command
+        self._patience = patience or Patience()
         self._journal = journal
         self._actor = actor
         self._on_notice = on_notice
@@ -95,7 +113,7 @@ class WorkerClient:
             return
         self._send(protocol.Shutdown())
         try:
-            process.wait(timeout=supervision.STOP_GRACE_S)
+            process.wait(timeout=self._patience.stop)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -105,7 +123,7 @@ class WorkerClient:
         """The status the run came to, or None when the worker died on the way."""
         self._start()
         self._send(protocol.RunCommand(run=run_id))
-        watch = _Watch()
+        watch = _Watch(self._patience)
         fault: protocol.Fault | None = None
         while True:
             try:

@@ -51,12 +51,14 @@ class _Shared:
         self.journal = journal
         self.hooks = hooks
         self.stop = stop
-        self._recorded = journal.events(row.id)
+        # A stop is no part of the program: with it a resumed run would see another memory than an uninterrupted one.
+        self._recorded = [kept for kept in journal.events(row.id) if not isinstance(kept.event, ev.RunCancelled)]
+        self._last = self._recorded[-1].n if self._recorded else 0
         self._folded = 0
         self.rows = {event.key: event for event in self._recorded}
         self.places = {_place(event.key): event.key for event in self._recorded if not event.key.endswith("=")}
         self.memory = fold.WorkingMemory()
-        first = next((event.n for event in self._recorded if _of_workflow(event.key)), len(self._recorded) + 1)
+        first = next((event.n for event in self._recorded if _of_workflow(event.key)), self._last + 1)
         self.fold_until(first - 1)
 
     def fold_until(self, n: int) -> None:
@@ -66,7 +68,7 @@ class _Shared:
             self._folded += 1
 
     def append(self, branch: str, key: str, event: ev.Event) -> ev.Recorded:
-        self.fold_until(len(self._recorded))
+        self.fold_until(self._last)
         committed = self.journal.append(self.row.id, event, branch=branch, key=key, actor=self.row.actor)
         self.rows[key] = committed
         self.memory = fold.apply(self.memory, committed)
