@@ -1,0 +1,177 @@
+"""The search index over the knowledge store: a cache that follows the store's outbox (knowledge.md sections 1 and 2).
+
+Any number of processes read; one writes, under a lock of its own. Whatever is found missing, foreign or different at
+the start is built again from SQLite. It must not know cases, runs or stages, and stores no text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import tantivy
+
+from core.domain.passage import Hit
+from core.errors import StoreError
+from core.log import Safe, logger
+from core.retrieval import schema
+from core.retrieval.analysis import Terms, terms
+from core.retrieval.query import (
+    ANY,
+    DOC_BOOSTS,
+    MOST_TERMS,
+    PASSAGE_BOOSTS,
+    Branch,
+    Filters,
+    Ranked,
+    boolean,
+    clauses,
+    count,
+    fuse,
+)
+from core.retrieval.schema import DOCS, PASSAGES
+from core.retrieval.writing import IndexState, read_state, write_index
+from core.store.database import ProfileLock
+from core.store.knowledge import KnowledgeStore
+
+BRANCH = 200  # hits of one branch
+LONG = 60  # distinct terms; a longer text is searched a second time as its problem list
+PROBLEM_TERMS = 24
+WAIT_SECONDS = 30.0
+_log = logger("knowledge")
+
+
+class PassageIndex:
+    """The index of one knowledge store in one folder. Use it in the thread of the store."""
+
+    def __init__(self, folder: Path, store: KnowledgeStore) -> None:
+        self._folder = folder
+        self._store = store
+        self._parts: dict[str, tantivy.Index] = {}
+        self._seen = ""
+
+    # ------------------------------------------------------------------------------------------------ searching
+
+    def search_terms(self, text: str, k: int, filters: Filters = ANY) -> tuple[Hit, ...]:
+        """BM25 over passages: the best k by score, then number. Never raises on any text."""
+        self.refresh()
+        return fuse([Branch("bm25", 1.0, self._rank(PASSAGES, terms(text), k, filters))])
+
+    def search(self, text: str, filters: Filters, *, problems: tuple[str, ...] = ()) -> tuple[Hit, ...]:
+        """Passages for a text, best first (at most 200); a long text is fused with the search for its problem list."""
+        self.refresh()
+        whole = terms(text)
+        branches = [Branch("bm25", 1.0, self._rank(PASSAGES, whole, BRANCH, filters))]
+        if whole.distinct > LONG and problems:
+            listed = self._rank(PASSAGES, terms("\n".join(problems)), BRANCH, filters, most=PROBLEM_TERMS)
+            branches.append(Branch("problems", 1.0, listed))
+        return fuse(branches)
+
+    def documents(self, text: str, filters: Filters, *, k: int) -> tuple[Ranked, ...]:
+        """Numbers of the documents whose title, names, summary or group fit, best first."""
+        self.refresh()
+        return self._rank(DOCS, terms(text), k, filters)
+
+    def count_passages(self, filters: Filters) -> int:
+        """How many passages satisfy the filters."""
+        self.refresh()
+        return count(self._parts[PASSAGES], filters)
+
+    def _rank(
+        self, part: str, wanted: Terms, k: int, filters: Filters, *, most: int = MOST_TERMS
+    ) -> tuple[Ranked, ...]:
+        index = self._parts[part]
+        searcher = index.searcher()
+        fields = PASSAGE_BOOSTS if part == PASSAGES else DOC_BOOSTS
+        known = clauses(wanted, searcher.doc_freq, searcher.num_docs, fields=fields, most=most)
+        if not known or k < 1:
+            return ()
+        query = boolean(index.schema, known, filters)
+        hits = searcher.search(query, limit=max(2 * k, 64), count=False).hits
+        numbers = searcher.fast_field_values("cid", [address for _, address in hits])
+        # Rounded: the last bits depend on how segments lie, and equal passages must tie.
+        ranked = [Ranked(int(n or 0), round(score, 4)) for n, (score, _) in zip(numbers, hits, strict=True)]
+        return tuple(sorted(ranked, key=lambda entry: (-entry.score, entry.number))[:k])
+
+    # -------------------------------------------------------------------------------------- agreement with the store
+
+    def refresh(self) -> None:
+        """Follow the store when it has changed since the last look, in this process or another."""
+        if self._seen != self._store.head() or not self._parts:
+            self.reconcile()
+
+    def reconcile(self) -> str:
+        """Make the index hold what the store holds; says what that took: "", "drained" or "rebuilt".
+
+        Raises:
+            StoreError: another process has been writing for longer than 30 s, or the disk refuses.
+        """
+        head = self._store.head()
+        done = ""
+        if not self._agrees():
+            with self._writing():
+                if not self._agrees():  # another process may have done it while this one waited
+                    done = write_index(self._folder, self._store, intact=self._intact())
+                if not self._agrees():  # it was damaged before: the outbox alone cannot mend it
+                    done = write_index(self._folder, self._store, intact=False)
+                if not self._agrees():
+                    raise StoreError("The knowledge index does not agree with its database.", known=False)
+            _log.info("index %s", Safe(done))
+        self._seen = head
+        return done
+
+    def _intact(self) -> bool:
+        """Whether the index on disk can be continued: of this version, readable, of this database."""
+        state = read_state(self._folder)
+        return state is not None and self._continues(state) and self._reopen()
+
+    def _continues(self, state: IndexState) -> bool:
+        return state.version == schema.VERSION and self._store.has_been(state.head)
+
+    def _agrees(self) -> bool:
+        """Nothing waits in the outbox, and every pack has as many documents and chunks as in SQLite."""
+        if self._store.pending() or not self._intact():
+            return False
+        held = self._store.counts()
+        for part, expected in (
+            (PASSAGES, {pack.pack: pack.chunks for pack in held}),
+            (DOCS, {pack.pack: pack.docs for pack in held}),
+        ):
+            if not self._holds(part, expected):
+                return False
+        return True
+
+    def _holds(self, part: str, expected: Mapping[str, int]) -> bool:
+        if self._parts[part].searcher().num_docs != sum(expected.values()):
+            return False
+        return all(count(self._parts[part], Filters(packs=(pack,))) == number for pack, number in expected.items())
+
+    def _reopen(self) -> bool:
+        """Open both indexes at their last commit; False if one cannot be read."""
+        try:
+            self._parts = {part: schema.open_part(self._folder / part) for part in (PASSAGES, DOCS)}
+        except (ValueError, OSError):
+            self._parts = {}
+            return False
+        return True
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One writer an index across processes; the lock dies with its process."""
+        lock = ProfileLock(self._folder)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                lock.acquire()
+                break
+            except StoreError as error:
+                if time.monotonic() > deadline:
+                    text = "Another Wardround has been writing the knowledge index for long. Try again in a moment."
+                    raise StoreError(text, code="index busy") from error
+                time.sleep(0.05)
+        try:
+            yield
+        finally:
+            lock.release()

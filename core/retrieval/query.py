@@ -1,0 +1,147 @@
+"""From terms to a Tantivy query, and from ranked lists to one list (knowledge.md sections 3 and 6).
+
+Queries are built from terms alone; no query parser exists here, so no text can reach another field or fail to parse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import tantivy
+
+from core.domain.passage import Hit
+from core.retrieval.analysis import Terms
+
+K3 = 8  # BM25's query side
+MOST_TERMS = 512
+RRF = 60
+PASSAGE_BOOSTS: Mapping[str, float] = {"body": 1.0, "title": 1.5}
+EXACT_BOOSTS: Mapping[str, float] = {"exact": 0.5}
+DOC_BOOSTS: Mapping[str, float] = {"title": 4.0, "aliases": 4.0, "names": 2.0, "summary": 2.0, "group": 1.0}
+Frequency = Callable[[str, str], int]  # field, term -> documents that hold it
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """What every hit must satisfy; an empty tuple (or year 0) asks nothing, `packs=None` any pack."""
+
+    packs: tuple[str, ...] | None = None
+    docs: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    langs: tuple[str, ...] = ()
+    year_from: int = 0
+    year_to: int = 0
+
+
+ANY = Filters()
+
+
+class Clause(NamedTuple):
+    """One term in one field with its boost."""
+
+    field: str
+    term: str
+    boost: float
+
+
+class Ranked(NamedTuple):
+    """A number (of a chunk or document) with its score."""
+
+    number: int
+    score: float
+
+
+class Branch(NamedTuple):
+    """A ranked list that enters the fusion."""
+
+    name: str
+    weight: float
+    ranked: Sequence[Ranked]
+
+
+def query_weight(occurrences: int) -> float:
+    """BM25's weight of a term that occurs n times in the query: (k3 + 1) n / (n + k3)."""
+    return (K3 + 1) * occurrences / (occurrences + K3)
+
+
+def clauses(
+    terms: Terms, frequency: Frequency, total: int, *, fields: Mapping[str, float], most: int = MOST_TERMS
+) -> tuple[Clause, ...]:
+    """The terms that the index knows, in every field that holds them; of too many, those that say most."""
+    exact = EXACT_BOOSTS if fields is PASSAGE_BOOSTS else {}
+    weighed: list[tuple[float, str, list[Clause]]] = []
+    for pairs, boosts in ((terms.stem, fields), (terms.exact, exact)):
+        for term, occurrences in pairs:
+            known = [(field, boost, count) for field, boost in boosts.items() if (count := frequency(field, term))]
+            if not known:
+                continue
+            weight = query_weight(occurrences)
+            value = weight * _idf(max(count for _, _, count in known), total)
+            weighed.append((value, term, [Clause(field, term, boost * weight) for field, boost, _ in known]))
+    if len(weighed) > most:
+        weighed = sorted(weighed, key=lambda entry: (-entry[0], entry[1]))[:most]
+    return tuple(clause for _, _, group in weighed for clause in group)
+
+
+def _idf(count: int, total: int) -> float:
+    return math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
+
+
+def boolean(schema: tantivy.Schema, wanted: Iterable[Clause], filters: Filters) -> tantivy.Query:
+    """Should clauses in one Must (bare ones beside a Must would be optional), filters as Must that score nothing."""
+    should = [
+        (tantivy.Occur.Should, tantivy.Query.boost_query(_term(schema, clause.field, clause.term), clause.boost))
+        for clause in wanted
+    ]
+    must = [tantivy.Query.boolean_query(should), *filter_queries(schema, filters)]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in must])
+
+
+def _term(schema: tantivy.Schema, field: str, term: str) -> tantivy.Query:
+    return tantivy.Query.term_query(schema, field, term, index_option="freq")
+
+
+def filter_queries(schema: tantivy.Schema, filters: Filters) -> list[tantivy.Query]:
+    """Each filter as a query of score 0."""
+    sets = {
+        "pack": filters.packs, "doc": filters.docs or None, "class": filters.classes or None,
+        "concept": filters.concepts or None, "lang": filters.langs or None,
+    }  # fmt: skip
+    asked = ((field, list(values)) for field, values in sets.items() if values is not None)
+    queries = [tantivy.Query.term_set_query(schema, field, values) for field, values in asked]
+    if filters.year_from or filters.year_to:
+        queries.append(
+            tantivy.Query.range_query(
+                schema, "year", tantivy.FieldType.Unsigned, filters.year_from or 1, filters.year_to or 9999
+            )
+        )
+    return [tantivy.Query.const_score_query(query, 0.0) for query in queries]
+
+
+def count(index: tantivy.Index, filters: Filters) -> int:
+    """How many entries of an index satisfy the filters."""
+    must = [(tantivy.Occur.Must, query) for query in filter_queries(index.schema, filters)]
+    query = tantivy.Query.boolean_query(must) if must else tantivy.Query.all_query()
+    return int(index.searcher().search(query, limit=1, count=True).count)  # type: ignore[attr-defined]
+
+
+def fuse(branches: Sequence[Branch]) -> tuple[Hit, ...]:
+    """Reciprocal rank fusion, S(c) = sum of w / (60 + rank); ties by the first branch's rank, then number.
+
+    A single branch keeps its own scores.
+    """
+    ranks: dict[int, dict[str, int]] = {}
+    for branch in branches:
+        for rank, (number, _) in enumerate(branch.ranked, start=1):
+            ranks.setdefault(number, {})[branch.name] = rank
+    if len(branches) == 1:
+        scores = dict(branches[0].ranked)
+    else:
+        weights = {branch.name: branch.weight for branch in branches}
+        scores = {n: sum(weights[name] / (RRF + rank) for name, rank in own.items()) for n, own in ranks.items()}
+    first = branches[0].name
+    order = sorted(ranks, key=lambda n: (-scores[n], ranks[n].get(first, len(ranks) + 1), n))
+    return tuple(Hit(cid=n, score=scores[n], ranks=ranks[n]) for n in order)

@@ -1,0 +1,358 @@
+"""The knowledge database: the only writer of tables `knowledge_*` (knowledge.md section 1).
+
+SQLite is the truth; a search index is a cache that follows the outbox. Rows and their outbox rows are one transaction.
+It must not know how a search works, and never sees patient text.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from core import codec
+from core.domain.passage import Fact, Passage
+from core.errors import StoreError, UserError
+from core.store.database import Database, now
+from core.store.knowledge_values import (
+    ChunkEntry,
+    Doc,
+    DocEntry,
+    Pack,
+    PackCount,
+    PackState,
+    Pending,
+    PutReport,
+    SourceFile,
+)
+
+GENESIS = "0" * 64
+INDEXER = "index"  # who marks outbox rows done
+_LICENCE = re.compile(r"public-domain|CC0(-1\.0)?|CC-BY(-SA|-NC(-SA|-ND)?)?(-[1-4]\.0)?|site-licensed|own|unknown")
+_PASSAGE = """SELECT c.id AS cid, c.key, d.pack, p.title AS pack_title, p.edition, p.licence_id AS licence, d.id AS doc,
+    d.title, s.path AS section, s.class AS section_class, c.start, c.end, s.text AS whole, c.text_sha256 AS sha256,
+    s.text_sha256 AS whole_sha256 FROM knowledge_chunk c JOIN knowledge_section s ON s.id = c.section
+    JOIN knowledge_doc d ON d.id = s.doc JOIN knowledge_pack p ON p.id = d.pack"""
+_CHUNK_ENTRY = """SELECT c.id AS cid, c.key, c.start, c.end, d.id AS doc, d.pack, p.importer AS source, d.lang,
+    s.class AS section_class, d.concepts, d.published_on, d.title, s.path, s.text FROM knowledge_doc d
+    JOIN knowledge_pack p ON p.id = d.pack JOIN knowledge_section s ON s.doc = d.id
+    JOIN knowledge_chunk c ON c.section = s.id WHERE d.id IN (SELECT value FROM json_each(?)) ORDER BY c.id"""
+_COUNTS = """SELECT p.id AS pack, count(DISTINCT d.id) AS docs, count(c.id) AS chunks FROM knowledge_pack p
+    LEFT JOIN knowledge_doc d ON d.pack = p.id LEFT JOIN knowledge_section s ON s.doc = d.id
+    LEFT JOIN knowledge_chunk c ON c.section = s.id GROUP BY p.id ORDER BY p.id"""
+
+
+class KnowledgeStore:
+    """What is known besides the case, in one database; use it in the thread that opened the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def put_pack(self, pack: Pack, docs: Iterable[Doc], *, actor: str, reason: str = "") -> PutReport:
+        """Make the pack hold exactly these documents: one transaction; unchanged documents keep their numbers.
+
+        Raises:
+            UserError: a licence that is not known, or "unknown" without its text.
+            StoreError: the rows could not be written; nothing of them is there then.
+        """
+        _check_licence(pack)
+        with self._database.transaction(actor, "import knowledge", pack.id) as connection:
+            before = _state(connection, pack.id)
+            _put_row(connection, pack, actor)
+            report = _put_docs(connection, pack.id, docs)
+            what = "import" if before is None else "replace"
+            _record(connection, actor, pack.id, what, (before or "", pack.state), reason)
+        return report
+
+    def set_state(self, pack_id: str, state: PackState, *, actor: str, reason: str) -> None:
+        """Activate, retire or quarantine a pack; only active ones are searched.
+
+        Raises:
+            UserError: there is no such pack.
+        """
+        with self._database.transaction(actor, f"set state {state}", pack_id) as connection:
+            before = _state(connection, pack_id)
+            if before is None:
+                raise UserError(f"There is no knowledge pack {pack_id}.", code="no such pack")
+            connection.execute("UPDATE knowledge_pack SET state = ? WHERE id = ?", (state, pack_id))
+            _record(connection, actor, pack_id, "state", (before, state), reason)
+
+    def mark_done(self, rows: Iterable[Pending]) -> None:
+        """The index holds these outbox rows durably."""
+        with self._database.transaction(INDEXER, "clear outbox", "knowledge") as connection:
+            connection.executemany(
+                "UPDATE knowledge_outbox SET done = 1 WHERE seq = ?", [(row.seq,) for row in rows]
+            )
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    def packs(self) -> tuple[Pack, ...]:
+        """All packs, by id."""
+        return tuple(_pack(row) for row in self._database.query("SELECT * FROM knowledge_pack ORDER BY id"))
+
+    def pack(self, pack_id: str) -> Pack | None:
+        """The pack of that id."""
+        row = self._database.one("SELECT * FROM knowledge_pack WHERE id = ?", pack_id)
+        return _pack(row) if row else None
+
+    def head(self) -> str:
+        """Hash of the last change: names the content of the database."""
+        row = self._database.one("SELECT hash FROM knowledge_change ORDER BY seq DESC LIMIT 1")
+        return str(row["hash"]) if row else GENESIS
+
+    def has_been(self, head: str) -> bool:
+        """Whether this database once stood at that head."""
+        return head == GENESIS or bool(self._database.one("SELECT 1 FROM knowledge_change WHERE hash = ?", head))
+
+    def pending(self) -> tuple[Pending, ...]:
+        """Outbox rows that no index is known to hold, oldest first."""
+        rows = self._database.query("SELECT seq, target, op FROM knowledge_outbox WHERE done = 0 ORDER BY seq")
+        return tuple(Pending(row["seq"], row["target"], row["op"]) for row in rows)
+
+    def counts(self) -> tuple[PackCount, ...]:
+        """Documents and chunks of every pack that has any, by id."""
+        counts = (PackCount(**dict(row)) for row in self._database.query(_COUNTS))
+        return tuple(count for count in counts if count.docs)
+
+    def doc_ids(self) -> tuple[str, ...]:
+        """All documents, in order of their numbers."""
+        return tuple(row["id"] for row in self._database.query("SELECT id FROM knowledge_doc ORDER BY n"))
+
+    def doc_entries(self, ids: Sequence[str] | None = None) -> tuple[DocEntry, ...]:
+        """Those documents (None = all) as the index sees them, in order of their numbers."""
+        rows = self._database.query(
+            """SELECT n, id, pack, lang, title, aliases, names, concepts, summary, "group" FROM knowledge_doc
+               WHERE ?1 IS NULL OR id IN (SELECT value FROM json_each(?1)) ORDER BY n""",
+            None if ids is None else _json(ids),
+        )
+        return tuple(_doc_entry(row) for row in rows)
+
+    def docs_of(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Ids of the documents that have one of these ids or source keys, in order of their numbers."""
+        rows = self._database.query(
+            """SELECT id FROM knowledge_doc WHERE id IN (SELECT value FROM json_each(?1))
+               OR source_key IN (SELECT value FROM json_each(?1)) ORDER BY n""",
+            _json(names),
+        )
+        return tuple(row["id"] for row in rows)
+
+    def chunk_entries(self, doc_ids: Sequence[str]) -> tuple[ChunkEntry, ...]:
+        """The chunks of those documents as the index sees them, in order of their numbers."""
+        return tuple(_chunk_entry(row) for row in self._database.query(_CHUNK_ENTRY, _json(doc_ids)))
+
+    def passages(self, cids: Sequence[int]) -> tuple[Passage, ...]:
+        """The passages of those numbers in the order asked; a number that is no longer there is left out.
+
+        Raises:
+            StoreError: a text on disk is not what was imported.
+        """
+        rows = self._database.query(f"{_PASSAGE} WHERE c.id IN (SELECT value FROM json_each(?))", _json(cids))
+        found = {row["cid"]: _passage(row) for row in rows}
+        return tuple(found[cid] for cid in cids if cid in found)
+
+    def passage(self, key: str) -> Passage | None:
+        """The passage that a citation names.
+
+        Raises:
+            StoreError: its text on disk is not what was imported.
+        """
+        row = self._database.one(f"{_PASSAGE} WHERE c.key = ?", key)
+        return _passage(row) if row else None
+
+    def facts(self, doc_id: str) -> tuple[Fact, ...]:
+        """The cited numbers of a document."""
+        rows = self._database.query("SELECT payload FROM knowledge_fact WHERE doc = ? ORDER BY id", doc_id)
+        return tuple(codec.decode(row["payload"], Fact) for row in rows)
+
+    def verify(self) -> tuple[str, ...]:
+        """Recompute every hash; one sentence for each text or change that is not what was recorded."""
+        faults = [
+            f"Section {row['path']} of {row['doc']} was changed on disk."
+            for row in self._database.query("SELECT doc, path, text, text_sha256 FROM knowledge_section")
+            if _sha256(row["text"]) != row["text_sha256"]
+        ]
+        faults += [
+            f"Passage {row['key']} was changed on disk."
+            for row in self._database.query(_PASSAGE)
+            if _sha256(row["whole"][row["start"] : row["end"]]) != row["sha256"]
+        ]
+        return (*faults, *self._broken_changes())
+
+    def _broken_changes(self) -> Iterable[str]:
+        prev = GENESIS
+        for row in self._database.query("SELECT * FROM knowledge_change ORDER BY seq"):
+            fields = [row[name] for name in ("at", "user", "pack", "what", "from_state", "to_state", "reason")]
+            if row["prev_hash"] != prev or row["hash"] != codec.digest([prev, *fields]):
+                yield f"Change {row['seq']} of the knowledge record does not fit the chain."
+            prev = row["hash"]
+
+
+# ---------------------------------------------------------------------------------------------------- rows written
+
+
+def _check_licence(pack: Pack) -> None:
+    if not _LICENCE.fullmatch(pack.licence_id):
+        raise UserError(f"The licence {pack.licence_id!r} of {pack.title} is not one that is known.", code="licence")
+    if pack.licence_id == "unknown" and not pack.licence_text:
+        raise UserError(f"{pack.title} states no licence. Give its licence text to import it.", code="licence")
+
+
+def _state(connection: sqlite3.Connection, pack_id: str) -> str | None:
+    row = connection.execute("SELECT state FROM knowledge_pack WHERE id = ?", (pack_id,)).fetchone()
+    return str(row["state"]) if row else None
+
+
+def _record(
+    connection: sqlite3.Connection, actor: str, pack_id: str, what: str, states: tuple[str, str], reason: str
+) -> None:
+    """Append to the chain of changes."""
+    row = connection.execute("SELECT hash FROM knowledge_change ORDER BY seq DESC LIMIT 1").fetchone()
+    prev = row["hash"] if row else GENESIS
+    fields = [now(), actor, pack_id, what, *states, reason]
+    connection.execute(
+        'INSERT INTO knowledge_change (at, "user", pack, what, from_state, to_state, reason, prev_hash, hash) '
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*fields, prev, codec.digest([prev, *fields])),
+    )
+
+
+def _put_row(connection: sqlite3.Connection, pack: Pack, actor: str) -> None:
+    fields: dict[str, Any] = {name: getattr(pack, name) for name in pack.__struct_fields__}
+    fields |= {"files": codec.encode(pack.files), "added_by": actor, "added_at": now()}
+    names = ", ".join(fields)
+    updates = ", ".join(f"{name} = excluded.{name}" for name in fields if name != "id")
+    connection.execute(
+        f"INSERT INTO knowledge_pack ({names}) VALUES ({', '.join('?' * len(fields))}) "
+        f"ON CONFLICT (id) DO UPDATE SET {updates}",
+        tuple(fields.values()),
+    )
+
+
+def _put_docs(connection: sqlite3.Connection, pack_id: str, docs: Iterable[Doc]) -> PutReport:
+    rows = connection.execute("SELECT id, text_sha256 FROM knowledge_doc WHERE pack = ?", (pack_id,)).fetchall()
+    old = {row["id"]: row["text_sha256"] for row in rows}
+    added = changed = unchanged = 0
+    for doc in docs:
+        identifier, digest = f"{pack_id}:{doc.source_key}", codec.digest(doc)
+        before = old.pop(identifier, None)
+        if before == digest:
+            unchanged += 1
+            continue
+        if before is None:
+            added += 1
+        else:
+            changed += 1
+            _delete_doc(connection, identifier)
+        _insert_doc(connection, pack_id, doc, digest)
+        _post(connection, identifier, "add")
+    for identifier in old:
+        _delete_doc(connection, identifier)
+        _post(connection, identifier, "delete")
+    return PutReport(
+        added=added, changed=changed, removed=len(old), unchanged=unchanged, chunks=_chunks(connection, pack_id)
+    )
+
+
+def _post(connection: sqlite3.Connection, target: str, op: str) -> None:
+    connection.execute("INSERT INTO knowledge_outbox (target, op) VALUES (?, ?)", (target, op))
+
+
+def _chunks(connection: sqlite3.Connection, pack_id: str) -> int:
+    row = connection.execute(
+        "SELECT count(*) FROM knowledge_chunk c JOIN knowledge_section s ON s.id = c.section "
+        "JOIN knowledge_doc d ON d.id = s.doc WHERE d.pack = ?",
+        (pack_id,),
+    ).fetchone()
+    return int(row[0])
+
+
+def _delete_doc(connection: sqlite3.Connection, identifier: str) -> None:
+    for statement in (
+        "DELETE FROM knowledge_fact WHERE doc = ?",
+        "DELETE FROM knowledge_chunk WHERE section IN (SELECT id FROM knowledge_section WHERE doc = ?)",
+        "DELETE FROM knowledge_section WHERE doc = ?",
+        "DELETE FROM knowledge_doc WHERE id = ?",
+    ):
+        connection.execute(statement, (identifier,))
+
+
+def _insert_doc(connection: sqlite3.Connection, pack_id: str, doc: Doc, digest: str) -> None:
+    identifier = f"{pack_id}:{doc.source_key}"
+    connection.execute(
+        'INSERT INTO knowledge_doc (id, pack, source_key, title, aliases, "group", url, lang, published_on, summary, '
+        "concepts, names, page_count, text_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (identifier, pack_id, doc.source_key, doc.title, codec.encode(doc.aliases), doc.group, doc.url, doc.lang)
+        + (doc.published_on, doc.summary, codec.encode(doc.concepts), codec.encode(doc.names), doc.page_count, digest),
+    )
+    _insert_sections(connection, identifier, doc)
+    connection.executemany(
+        "INSERT INTO knowledge_fact (id, doc, payload) VALUES (?, ?, ?)",
+        [(f"{identifier}/{fact.id}", identifier, codec.encode(fact)) for fact in doc.facts],
+    )
+
+
+def _insert_sections(connection: sqlite3.Connection, identifier: str, doc: Doc) -> None:
+    number = 0
+    for n, section in enumerate(doc.sections):
+        row = connection.execute(
+            "INSERT INTO knowledge_section (doc, n, path, class, page_from, page_to, text, text_sha256) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (identifier, n, section.path, section.section_class, section.page_from, section.page_to)
+            + (section.text, _sha256(section.text)),
+        ).lastrowid
+        for span in section.spans:
+            number += 1
+            connection.execute(
+                "INSERT INTO knowledge_chunk (key, section, start, end, tokens, text_sha256) VALUES (?, ?, ?, ?, ?, ?)",
+                (f"{identifier}#{number}", row, span.start, span.end, span.tokens)
+                + (_sha256(section.text[span.start : span.end]),),
+            )
+
+
+# ------------------------------------------------------------------------------------------------------- rows read
+
+
+def _sha256(text: str) -> str:
+    return codec.sha256(text.encode())
+
+
+def _json(values: Sequence[object]) -> str:
+    return codec.encode(list(values)).decode()
+
+
+def _pack(row: sqlite3.Row) -> Pack:
+    fields = dict(row)
+    fields["files"] = codec.decode(fields["files"], tuple[SourceFile, ...])
+    return Pack(**fields)
+
+
+def _doc_entry(row: sqlite3.Row) -> DocEntry:
+    fields = dict(row)
+    for name in ("aliases", "names", "concepts"):
+        fields[name] = codec.decode(fields[name], tuple[str, ...])
+    return DocEntry(**fields)
+
+
+def _chunk_entry(row: sqlite3.Row) -> ChunkEntry:
+    fields = dict(row)
+    text, start, end = fields.pop("text"), fields.pop("start"), fields.pop("end")
+    year = str(fields.pop("published_on"))[:4]
+    fields["concepts"] = codec.decode(fields["concepts"], tuple[str, ...])
+    fields["title"] = f"{fields['title']} {fields.pop('path')}".strip()
+    return ChunkEntry(**fields, text=text[start:end], year=int(year) if year.isdecimal() else 0)
+
+
+def _passage(row: sqlite3.Row) -> Passage:
+    fields = dict(row)
+    whole, whole_sha256 = fields.pop("whole"), fields.pop("whole_sha256")
+    text = whole[fields["start"] : fields["end"]]
+    if _sha256(text) != fields["sha256"] or _sha256(whole) != whole_sha256:
+        raise StoreError(
+            f"A passage of {fields['pack_title']} was changed on disk (hash differs). "
+            "Restore knowledge.db from a copy, or remove it and import its packs again.",
+            code="passage changed",
+        )
+    return Passage(**fields, text=text)

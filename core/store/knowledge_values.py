@@ -1,0 +1,150 @@
+"""What goes into and comes out of the knowledge store: packs, documents, sections, index entries. Pure values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from core.domain.passage import Fact
+
+PackKind = Literal["guideline", "literature", "vocabulary", "drug", "local"]
+PackState = Literal["draft", "active", "superseded", "expired", "withdrawn", "quarantined"]
+SectionClass = Literal[
+    "overview", "symptoms", "causes", "tests", "criteria", "severity", "treatment", "prevention", "complications",
+    "followup", "other",
+]  # fmt: skip
+
+
+class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that a pack was made from."""
+
+    name: str
+    sha256: str
+    bytes: int
+
+
+class Pack(msgspec.Struct, frozen=True, kw_only=True):
+    """An edition of one body of knowledge. Dates are ISO 8601 or empty; `source_url` is text, never opened."""
+
+    id: str
+    title: str
+    kind: PackKind
+    edition: str
+    publisher: str
+    licence_id: str
+    importer: str
+    importer_version: str
+    files: tuple[SourceFile, ...]
+    lang: str = "en"
+    state: PackState = "draft"
+    jurisdiction: str = ""
+    issued_on: str = ""
+    effective_from: str = ""
+    review_by: str = ""
+    expires_on: str = ""
+    licence_text: str = ""
+    source_url: str = ""
+    replaces: str = ""
+    added_by: str = ""
+    added_at: str = ""
+    approved_by: str = ""
+    approved_at: str = ""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A chunk of a section: half-open character offsets into its text, and its length in tokens (or words)."""
+
+    start: int
+    end: int
+    tokens: int
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a document under one heading; `path` is the heading path ("Diagnosis > Tests")."""
+
+    path: str
+    section_class: SectionClass
+    text: str
+    spans: tuple[Span, ...]
+    page_from: int | None = None
+    page_to: int | None = None
+
+
+class Doc(msgspec.Struct, frozen=True, kw_only=True):
+    """A document; `source_key` is unique in its pack. `names` are the names of its concepts."""
+
+    source_key: str
+    title: str
+    sections: tuple[Section, ...]
+    aliases: tuple[str, ...] = ()
+    group: str = ""
+    url: str = ""
+    lang: str = "en"
+    published_on: str = ""
+    summary: str = ""
+    concepts: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    page_count: int | None = None
+    facts: tuple[Fact, ...] = ()
+
+
+class PutReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a write did, in documents; `chunks` is what the pack holds now."""
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    chunks: int
+
+    @property
+    def writes(self) -> int:
+        return self.added + self.changed + self.removed
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """An outbox row: the document `target` is to be put into the index or taken out of it."""
+
+    seq: int
+    target: str
+    op: Literal["add", "delete"]
+
+
+class PackCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of a pack there is."""
+
+    pack: str
+    docs: int
+    chunks: int
+
+
+class DocEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A document as the index sees it; `n` is its number."""
+
+    n: int
+    id: str
+    pack: str
+    lang: str
+    title: str
+    aliases: tuple[str, ...]
+    names: tuple[str, ...]
+    concepts: tuple[str, ...]
+    summary: str
+    group: str
+
+
+class ChunkEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A chunk as the index sees it; `year` 0 = unknown."""
+
+    cid: int
+    key: str
+    doc: str
+    pack: str
+    source: str
+    lang: str
+    section_class: str
+    concepts: tuple[str, ...]
+    year: int
+    title: str
+    text: str
