@@ -12,6 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 DATABASE = "workbench.db"
 NO_BACKBONE = "none"
+PROGRAM = "wardround"  # who acts where nobody asked for it: the shipped guidelines are put in place
 OnQuestion = Literal["unavailable", "wait"]
 
 
@@ -206,7 +208,7 @@ class WorkerParts:
             return _scripted(pack, stop)
         from models import open_backbone
 
-        ledger = Ledger(self._packs, "worker")
+        ledger = Ledger(self._packs, PROGRAM)
         return open_backbone(
             pack, stop=stop, on_progress=on_verify, verify=settings.verify_on_load, ledger=ledger, fallback="announce"
         )
@@ -224,11 +226,16 @@ def worker_parts(
 @contextmanager
 def open_knowledge(profile: Path) -> Iterator[tuple[Knowledge, Retriever]]:
     """Concepts, conditions and rules, and the search over the guidelines; use it from the opening thread."""
-    from core.retrieval import catalogue, knowledge
+    from core.retrieval import catalogue
+    from core.retrieval.knowledge import WORD_LISTS, StarterKnowledge
 
-    content = knowledge.packaged()
-    with catalogue.open_knowledge(profile, paths.cache_folder()) as retriever:
-        yield content, retriever
+    store, _index, retriever, content = catalogue.open_knowledge(profile, paths.cache_folder(), PROGRAM)
+    try:
+        folder = resources.files("core.retrieval").joinpath("resources")
+        lists = {name: folder.joinpath(f"{name}.toml").read_text("utf-8") for name in WORD_LISTS}
+        yield StarterKnowledge(content, **lists), retriever
+    finally:
+        store.close()
 
 
 def starter_conditions() -> tuple[Condition, ...]:

@@ -54,6 +54,7 @@ def calculator(arguments: Calculation, context: ToolContext) -> ToolResult:
     except (ArithmeticRefused, WrongDimension) as refused:
         raise ToolError(f"calculator: {refused}", code="arithmetic") from refused
     unit = arguments.unit.strip()
+    value = value if isinstance(value, bool) else float(f"{value:.{DIGITS}g}")
     shown = str(value).lower() if isinstance(value, bool) else f"{value:.{DIGITS}g} {unit}".strip()
     return ToolResult(text=shown, data=codec.encode(Outcome(value=value, unit=unit)).decode())
 

@@ -30,7 +30,6 @@ from desktop.cli.session import Session, opened
 from desktop.i18n import tr
 
 EXAMPLE = "a"
-EXAMPLE_CASE = "example-a"
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,12 +119,14 @@ def resume_runs(chosen: argparse.Namespace) -> int:
 
 
 def _example(session: Session) -> Case:
-    """The example case as it ships, imported anew only when its files have changed."""
+    """The example case as it ships; a new revision only when its files have changed since the last demo."""
     from core.runtime import examples
 
+    title = examples.TITLES[EXAMPLE]
+    known = next((case.id for case in session.stores.cases.list() if case.title == title), "")
     with tempfile.TemporaryDirectory(prefix="wardround-") as folder, _stoppable() as stop:
         examples.write(EXAMPLE, Path(folder))
-        return _import(session, (Path(folder),), case_id=EXAMPLE_CASE, title="", stop=stop)
+        return _import(session, (Path(folder),), case_id=known, title=title, stop=stop)
 
 
 def _import(session: Session, files: tuple[Path, ...], *, case_id: str, title: str, stop: threading.Event) -> Case:
