@@ -1,0 +1,146 @@
+"""Pictures (PNG, JPEG): checked, turned upright by their orientation tag, and 8-bit PNG previews of anything.
+
+Pillow is imported inside functions: a phantom's arrays need no picture library.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import UserError
+from core.imaging.facts import Picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+EDGE = 1024  # pixels of a preview's longer side
+FORMATS = ("PNG", "JPEG")
+ORIENTATION, TAKEN = 0x0112, 0x9003
+EXIF_FOLDER = 0x8769
+DATE = re.compile(r"(\d{4}):(\d{2}):(\d{2}) (\d{2}):(\d{2})")
+Bytes2D = npt.NDArray[np.uint8]
+
+
+def read(data: bytes, *, limit_bytes: int) -> tuple[Picture, bytes]:
+    """A picture's facts and its preview (8-bit PNG, longer side <= 1024 px).
+
+    Raises:
+        UserError: damaged ("D09"), cut short ("D03"), too large when decoded ("D05").
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                _check_size(image, limit_bytes)
+                return _upright(image)
+        except UnidentifiedImageError as error:
+            raise UserError("The picture is damaged: its header cannot be read.", code="D09") from error
+        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            raise _damaged(error) from error
+
+
+def load_codecs() -> None:
+    """Import the decoders now: in the decode child nothing is loaded after the limits are on."""
+    from PIL import ImageOps, JpegImagePlugin, PngImagePlugin
+
+    _ = ImageOps, JpegImagePlugin, PngImagePlugin
+
+
+def declared_bytes(data: bytes) -> int:
+    """Size of the decoded picture by its header; 0 where that cannot be read."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                return _declared(image)
+        except (OSError, SyntaxError, ValueError):
+            return 0
+
+
+def _declared(image: Image) -> int:
+    samples = 4 if image.mode in ("RGBA", "CMYK", "I", "F") else len(image.getbands())
+    return image.width * image.height * samples
+
+
+def _check_size(image: Image, limit_bytes: int) -> None:
+    declared = _declared(image)
+    if declared > limit_bytes:
+        size = f"{image.width} x {image.height} ({declared / 2**30:.1f} GiB)"
+        raise UserError(f"The image is too large: {size}, the limit is {limit_bytes / 2**30:.1f} GiB.", code="D05")
+
+
+def _upright(image: Image) -> tuple[Picture, bytes]:
+    from PIL import ImageOps
+
+    exif = image.getexif()
+    width, height = image.size if exif.get(ORIENTATION, 1) < 5 else image.size[::-1]
+    image.draft("RGB" if image.mode == "YCbCr" else image.mode, (EDGE, EDGE))
+    image.load()
+    small = _eight_bit(image)
+    small.thumbnail((EDGE, EDGE))
+    small = ImageOps.exif_transpose(small) if exif.get(ORIENTATION, 1) != 1 else small
+    taken = DATE.match(str(exif.get_ifd(EXIF_FOLDER).get(TAKEN, "")))
+    when = "{}-{}-{}T{}:{}".format(*taken.groups()) if taken else ""
+    return Picture(width=width, height=height, acquired_on=when), _png(small)
+
+
+def _eight_bit(image: Image) -> Image:
+    """Grey stays grey (16-bit by its own range), all else becomes RGB, transparency over white."""
+    from PIL import Image as pillow
+
+    if image.mode in ("1", "L"):
+        return image.convert("L")
+    if image.mode.startswith(("I", "F")):
+        return pillow.fromarray(stretched(np.asarray(image)))
+    if image.has_transparency_data:
+        layer = image.convert("RGBA")
+        ground = pillow.new("RGBA", layer.size, "white")
+        return pillow.alpha_composite(ground, layer).convert("RGB")
+    return image.convert("RGB")
+
+
+def stretched(values: npt.NDArray[np.generic]) -> Bytes2D:
+    """Any numbers to 0-255, linearly from the least to the greatest; all 0 where they are equal."""
+    numbers = np.asarray(values, dtype=np.float64)
+    low, high = float(numbers.min()), float(numbers.max())
+    return np.floor((numbers - low) * (255 / ((high - low) or 1.0)) + 0.5).astype(np.uint8)
+
+
+def preview(values: Bytes2D) -> bytes:
+    """An 8-bit array (rows x columns, or rows x columns x 3) as PNG, longer side <= 1024 px."""
+    from PIL import Image as pillow
+
+    image = pillow.fromarray(values)
+    image.thumbnail((EDGE, EDGE))
+    return _png(image)
+
+
+def encode_png(values: Bytes2D) -> bytes:
+    """An 8-bit array (rows x columns, or rows x columns x 3) as PNG of the same size."""
+    from PIL import Image as pillow
+
+    return _png(pillow.fromarray(values))
+
+
+def _png(image: Image) -> bytes:
+    """Pixels only: no profile, no text, no date, so that equal pixels give equal bytes."""
+    image.info.clear()
+    stream = io.BytesIO()
+    image.save(stream, format="PNG")
+    return stream.getvalue()
+
+
+def _damaged(error: Exception) -> UserError:
+    if "truncated" in str(error).lower():
+        return UserError("The picture is cut short.", code="D03")
+    return UserError("The picture is damaged and could not be decoded.", code="D09")
