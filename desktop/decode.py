@@ -1,7 +1,8 @@
 """Entry of the decode child (`--decode`): foreign bytes in, values out. No Qt, no profile, no key, no database.
 
-Order: imports, limits, then the first foreign byte. `except Exception` is allowed here and nowhere else: foreign files
-make the decoding libraries raise anything, and one bad file must cost one sentence.
+The network is denied by `desktop.__main__` before. Order: imports, limits, then the first foreign byte. `except
+Exception` is allowed here and nowhere else: foreign files make the decoding libraries raise anything, and one bad file
+must cost one sentence.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from core.imaging import dicom, pictures, pixels
 from core.isolate import GIB, enter_jail, grant, read_frame, write_frame
 from core.readers import kinds, table, text
 from core.runtime.foreign import Answer, Question, Read, Ready, Refused, Render, Start
-from desktop import offline
 
 EDGE = {
     "read": ("D15", "The file is damaged and could not be read."),
@@ -29,7 +29,6 @@ FRAME_BYTES = 64  # a pixel: stored value, rescaled and windowed copies, colours
 
 def main() -> int:
     """Answer until the input ends. Returns the exit code."""
-    offline.deny_network()
     out = _take_protocol()
     warnings.simplefilter("ignore")
     pictures.load_codecs()

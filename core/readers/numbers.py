@@ -14,7 +14,7 @@ Mark = Literal["point", "comma", "mixed", "unknown"]
 _SPACES = str.maketrans({"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2212": "-", "\u2013": "-", "\u2014": "-"})
 _BODY = r"\d[\d.,]*(?: \d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
 NUMBER = re.compile(rf"[+-]?{_BODY}")
-VALUE = re.compile(rf"(?P<number>[+-]?{_BODY})(?: ?(?P<rest>[^\d\s].*))?")
+VALUE = re.compile(rf"(?P<number>[+-]?{_BODY})(?: ?(?P<rest>[^\d\s:/^-].*))?")  # no titre, ratio, date
 BETWEEN = re.compile(rf"(?P<low>[+-]?{_BODY}) ?(?:-|to|bis) ?(?P<high>[+-]?{_BODY})(?: ?[^\d\s].*)?")
 BELOW = re.compile(rf"(?:<|<=|\u2264|up to|bis) ?(?P<high>[+-]?{_BODY})(?: ?[^\d\s].*)?", re.IGNORECASE)
 ABOVE = re.compile(rf"(?:>|>=|\u2265|from|ab) ?(?P<low>[+-]?{_BODY})(?: ?[^\d\s].*)?", re.IGNORECASE)
