@@ -37,6 +37,9 @@ class Terms(msgspec.Struct, frozen=True):
         return len(self.stem) + len(self.exact)
 
 
+NOTHING = Terms((), ())
+
+
 def normalised(text: str) -> str:
     """NFKC, soft hyphens out, every dash "-"; what is no Unicode text (a lone surrogate) becomes "?"."""
     if text.isascii():

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from core import codec
 from core.domain.passage import Hit, Passage
 from core.domain.ports import Found, Query
+from core.retrieval.analysis import terms
 from core.retrieval.index import BRANCH, PassageIndex
 from core.retrieval.query import RRF, Filters, Ranked
 from core.retrieval.terms import norm
@@ -22,6 +23,14 @@ FEWEST_CHUNKS = 50  # left after stage 1; below that the documents are no filter
 MOST_OF_ONE = 3  # passages of one document
 _TITLE_LENGTH = 200  # characters; a longer text is no title
 TWO_STAGES, WIDENED, NAMED = "two stages", "widened", "named documents"
+
+
+class _Asked:
+    """A query analysed once: the text (without one, the problem list stands for it) and the problem list."""
+
+    def __init__(self, query: Query) -> None:
+        self.problems = terms("\n".join(query.problems))
+        self.whole = terms(query.text) if query.text.strip() else self.problems
 
 
 class GuidelineRetriever:
@@ -49,11 +58,11 @@ class GuidelineRetriever:
             StoreError: a passage on disk is not what was imported.
         """
         self._look()
-        text = query.text if query.text.strip() else "\n".join(query.problems)
-        path, docs = self._scope(query, text)
+        asked = _Asked(query)
+        path, docs = self._scope(query, asked)
         filters = Filters(packs=self._packs, docs=docs, classes=query.classes)
         nowhere = path == NAMED and not docs
-        hits = () if nowhere else self._index.search(text, filters, problems=query.problems)
+        hits = () if nowhere else self._index.search(asked.whole, filters, problems=asked.problems)
         most = query.k if path == NAMED else MOST_OF_ONE
         kept, passages = self._resolve(hits, k=query.k, most_of_one=most)
         return Found(hits=kept, passages=passages, path=path, fingerprint=self._fingerprint)
@@ -65,41 +74,38 @@ class GuidelineRetriever:
     def documents(self, query: Query) -> tuple[str, ...]:
         """Stage 1 alone: ids of at most 30 documents, exact titles first."""
         self._look()
-        text = query.text if query.text.strip() else "\n".join(query.problems)
-        return self._documents(query, text)
+        return self._documents(query, _Asked(query))
 
     # -------------------------------------------------------------------------------------------------- the stages
 
-    def _scope(self, query: Query, text: str) -> tuple[str, tuple[str, ...]]:
+    def _scope(self, query: Query, asked: _Asked) -> tuple[str, tuple[str, ...]]:
         """How to search, and the documents to search in (none = all)."""
         if query.docs:
             return NAMED, self._store.docs_of(query.docs)
-        docs = self._documents(query, text)
+        docs = self._documents(query, asked)
         if not docs or self._index.count_passages(Filters(packs=self._packs, docs=docs)) < FEWEST_CHUNKS:
             return WIDENED, ()
         return TWO_STAGES, docs
 
-    def _documents(self, query: Query, text: str) -> tuple[str, ...]:
-        filters = Filters(packs=self._packs, concepts=query.concepts)
-        lists = [self._kept(wanted, filters) for wanted in dict.fromkeys([text, "\n".join(query.problems)])]
-        if query.concepts and not any(lists):  # no document is about these concepts
-            return self._documents(Query(text=query.text, problems=query.problems), text)
+    def _documents(self, query: Query, asked: _Asked) -> tuple[str, ...]:
+        lists = self._lists(asked, query.concepts)
+        if not any(lists) and query.concepts:  # no document is about these concepts
+            lists = self._lists(asked, ())
         scores: dict[int, float] = {}
         for ranked in lists:
             for rank, (number, _) in enumerate(ranked, start=1):
                 scores[number] = scores.get(number, 0.0) + 1 / (RRF + rank)
-        pinned = [n for name in (text, *query.problems) if len(name) <= _TITLE_LENGTH for n in self._titled(name)]
-        order = [*pinned, *sorted(scores, key=lambda n: (-scores[n], n))]
-        return tuple(self._ids[n] for n in dict.fromkeys(order))[:MOST_DOCS]
+        names = (name for name in (query.text, *query.problems) if len(name) <= _TITLE_LENGTH)
+        pinned = [number for name in names for number in self._titles.get(norm(name), [])]
+        order = [*pinned, *sorted(scores, key=lambda number: (-scores[number], number))]
+        return tuple(self._ids[number] for number in dict.fromkeys(order))[:MOST_DOCS]
 
-    def _kept(self, text: str, filters: Filters) -> Sequence[Ranked]:
-        """The documents worth a look: at most 30, none below a fifth of the best."""
-        ranked = self._index.documents(text, filters, k=MOST_DOCS)
-        return [entry for entry in ranked if entry.score >= KEEP * ranked[0].score]
-
-    def _titled(self, name: str) -> list[int]:
-        """Documents of exactly this title or alias."""
-        return self._titles.get(norm(name), [])
+    def _lists(self, asked: _Asked, concepts: tuple[str, ...]) -> list[list[Ranked]]:
+        """The documents worth a look for the text and for the problem list: none below a fifth of its list's best."""
+        filters = Filters(packs=self._packs, concepts=concepts)
+        both = (asked.whole, asked.problems) if asked.problems != asked.whole else (asked.whole,)
+        lists = [self._index.documents(wanted, filters, k=MOST_DOCS) for wanted in both]
+        return [[entry for entry in ranked if entry.score >= KEEP * ranked[0].score] for ranked in lists]
 
     # --------------------------------------------------------------------------------------------------- the texts
 

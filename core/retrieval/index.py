@@ -17,7 +17,7 @@ from core.domain.passage import Hit
 from core.errors import StoreError
 from core.log import Safe, logger
 from core.retrieval import schema
-from core.retrieval.analysis import Terms, terms
+from core.retrieval.analysis import NOTHING, Terms, terms
 from core.retrieval.query import (
     ANY,
     DOC_BOOSTS,
@@ -59,20 +59,19 @@ class PassageIndex:
         self.refresh()
         return fuse([Branch("bm25", 1.0, self._rank(PASSAGES, terms(text), k, filters))])
 
-    def search(self, text: str, filters: Filters, *, problems: tuple[str, ...] = ()) -> tuple[Hit, ...]:
+    def search(self, wanted: Terms, filters: Filters, *, problems: Terms = NOTHING) -> tuple[Hit, ...]:
         """Passages for a text, best first (at most 200); a long text is fused with the search for its problem list."""
         self.refresh()
-        whole = terms(text)
-        branches = [Branch("bm25", 1.0, self._rank(PASSAGES, whole, BRANCH, filters))]
-        if whole.distinct > LONG and problems:
-            listed = self._rank(PASSAGES, terms("\n".join(problems)), BRANCH, filters, most=PROBLEM_TERMS)
+        branches = [Branch("bm25", 1.0, self._rank(PASSAGES, wanted, BRANCH, filters))]
+        if wanted.distinct > LONG and problems.distinct:
+            listed = self._rank(PASSAGES, problems, BRANCH, filters, most=PROBLEM_TERMS)
             branches.append(Branch("problems", 1.0, listed))
         return fuse(branches)
 
-    def documents(self, text: str, filters: Filters, *, k: int) -> tuple[Ranked, ...]:
+    def documents(self, wanted: Terms, filters: Filters, *, k: int) -> tuple[Ranked, ...]:
         """Numbers of the documents whose title, names, summary or group fit, best first."""
         self.refresh()
-        return self._rank(DOCS, terms(text), k, filters)
+        return self._rank(DOCS, wanted, k, filters)
 
     def count_passages(self, filters: Filters) -> int:
         """How many passages satisfy the filters."""
@@ -112,12 +111,12 @@ class PassageIndex:
         done = ""
         if not self._agrees():
             with self._writing():
-                if not self._agrees():  # another process may have done it while this one waited
-                    done = write_index(self._folder, self._store, intact=self._intact())
-                if not self._agrees():  # it was damaged before: the outbox alone cannot mend it
-                    done = write_index(self._folder, self._store, intact=False)
-                if not self._agrees():
-                    raise StoreError("The knowledge index does not agree with its database.", known=False)
+                for intact in (True, True, False):  # the last: all anew, if the outbox alone cannot mend it
+                    if self._agrees():  # another process may have done it while this one waited
+                        break
+                    done = write_index(self._folder, self._store, intact=intact and self._intact())
+            if not self._agrees():
+                raise StoreError("The knowledge index does not agree with its database.", known=False)
             _log.info("index %s", Safe(done))
         self._seen = head
         return done

@@ -70,33 +70,39 @@ def query_weight(occurrences: int) -> float:
 def clauses(
     terms: Terms, frequency: Frequency, total: int, *, fields: Mapping[str, float], most: int = MOST_TERMS
 ) -> tuple[Clause, ...]:
-    """The terms that the index knows, in every field that holds them; of too many, those that say most."""
+    """Every term in every field; of more than `most` terms those that the index knows and that say most.
+
+    A term that the index lacks needs no dropping otherwise: it finds nothing, and asking costs more than that.
+    """
     exact = EXACT_BOOSTS if fields is PASSAGE_BOOSTS else {}
-    weighed: list[tuple[float, str, list[Clause]]] = []
-    for pairs, boosts in ((terms.stem, fields), (terms.exact, exact)):
-        for term, occurrences in pairs:
-            known = [(field, boost, count) for field, boost in boosts.items() if (count := frequency(field, term))]
-            if not known:
-                continue
-            weight = query_weight(occurrences)
-            value = weight * _idf(max(count for _, _, count in known), total)
-            weighed.append((value, term, [Clause(field, term, boost * weight) for field, boost, _ in known]))
+    weighed = [(term, query_weight(n), fields) for term, n in terms.stem]
+    weighed += [(term, query_weight(n), exact) for term, n in terms.exact if exact]
     if len(weighed) > most:
-        weighed = sorted(weighed, key=lambda entry: (-entry[0], entry[1]))[:most]
-    return tuple(clause for _, _, group in weighed for clause in group)
+        value = {(term, own is exact): w * _idf(term, own, frequency, total) for term, w, own in weighed}
+        weighed.sort(key=lambda entry: (-value[entry[0], entry[2] is exact], entry[0]))
+        weighed = weighed[:most]
+    return tuple(Clause(field, term, boost * weight) for term, weight, own in weighed for field, boost in own.items())
 
 
-def _idf(count: int, total: int) -> float:
-    return math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
+def _idf(term: str, fields: Mapping[str, float], frequency: Frequency, total: int) -> float:
+    """Inverse document frequency in the field that knows the term best; 0 for a term that none knows."""
+    count = max(frequency(field, term) for field in fields)
+    return math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5)) if count else 0.0
 
 
 def boolean(schema: tantivy.Schema, wanted: Iterable[Clause], filters: Filters) -> tantivy.Query:
-    """Should clauses in one Must (bare ones beside a Must would be optional), filters as Must that score nothing."""
+    """Should clauses in one Must (bare ones beside a Must would be optional), filters as Must that score nothing.
+
+    Without filters the Should clauses stand alone: Tantivy then skips what cannot reach the best k.
+    """
     should = [
         (tantivy.Occur.Should, tantivy.Query.boost_query(_term(schema, clause.field, clause.term), clause.boost))
         for clause in wanted
     ]
-    must = [tantivy.Query.boolean_query(should), *filter_queries(schema, filters)]
+    filtered = filter_queries(schema, filters)
+    if not filtered:
+        return tantivy.Query.boolean_query(should)
+    must = [tantivy.Query.boolean_query(should), *filtered]
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in must])
 
 

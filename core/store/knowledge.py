@@ -49,6 +49,10 @@ class KnowledgeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def close(self) -> None:
+        """Close the database; the store cannot be used any more."""
+        self._database.close()
+
     # ------------------------------------------------------------------------------------------------- writing
 
     def put_pack(self, pack: Pack, docs: Iterable[Doc], *, actor: str, reason: str = "") -> PutReport:
