@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
-
-from sqlite_utils import Database as Tables
-from sqlite_utils import Migrations
+from typing import IO, TYPE_CHECKING
 
 from core.errors import StoreError
+
+if TYPE_CHECKING:  # sqlite_utils brings numpy: it is imported when a file is opened, not before the first paint
+    from sqlite_utils import Database as Tables
+    from sqlite_utils import Migrations
 
 BUSY_SECONDS = 10
 KEPT_COPIES = 3

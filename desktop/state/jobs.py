@@ -18,6 +18,7 @@ from core.domain.case import Case, CaseSummary
 from core.domain.memory import WorkingMemory, fold
 from core.domain.report import Report
 from core.errors import UserError
+from core.runtime.examples import TITLES
 from desktop.i18n import tr
 
 if TYPE_CHECKING:
@@ -27,11 +28,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Progress = Callable[[int, int, str], None]
 Job = Callable[[Progress, threading.Event], T]
-EXAMPLES = (
-    ("a", "Acute breathlessness", "notes, laboratory tables and a chest film phantom"),
-    ("b", "Acute kidney injury", "notes and laboratory tables, with a medication trap"),
-    ("c", "Eye clinic visit", "notes and a fundus phantom"),
-)
+NO_MODEL = "none"
+EXAMPLES = TITLES
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +89,12 @@ def open_case(bench: Workbench, case_id: str) -> Job[Opened]:
     return lambda progress, stop: _with_stores(bench, read)
 
 
+def queue_run(bench: Workbench, case: Case, question: str, *, use_model: bool) -> Job[RunRow]:
+    """Write a run into the queue; in the window a run waits for its answers."""
+    backbone = None if use_model else NO_MODEL
+    return lambda progress, stop: bench.queue(case, question, backbone=backbone, on_question="wait")
+
+
 def import_files(bench: Workbench, places: Sequence[Path], *, case_id: str = "", title: str = "") -> Job[Case]:
     """Read files and folders into a new case, or into the next revision of one."""
 
@@ -128,8 +132,7 @@ def import_example(bench: Workbench, letter: str) -> Job[Case]:
         with TemporaryDirectory(prefix="wardround-example-") as folder:
             progress(0, 0, tr("writing the example"))
             examples.write(letter, Path(folder))
-            title = next(tr(name) for key, name, _ in EXAMPLES if key == letter)
-            return import_files(bench, [Path(folder)], title=title)(progress, stop)
+            return import_files(bench, [Path(folder)], title=EXAMPLES[letter])(progress, stop)
 
     return work
 

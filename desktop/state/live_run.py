@@ -127,8 +127,7 @@ class LiveRun(QObject):
         self.changed.emit()
 
     def begin(self, row: RunRow) -> None:
-        """Queue a new run, show it and hand it to the worker."""
-        self._journal.queue(row)
+        """Show a run that was just queued and hand it to the worker."""
         self.show(row)
         self.resume()
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from core.settings import Settings
-from core.store.artifacts import Artifacts
-from core.store.cases import Cases
-from core.store.consent import Consents
-from core.store.database import Database
-from core.store.journal import Journal
+if TYPE_CHECKING:  # the first paint waits for no store
+    from core.domain.case import Case
+    from core.settings import Settings
+    from core.store.artifacts import Artifacts
+    from core.store.cases import Cases
+    from core.store.consent import Consents
+    from core.store.database import Database
+    from core.store.journal import Journal, RunRow
 
 
 class Stores(Protocol):
@@ -48,4 +50,11 @@ class Workbench(Protocol):
 
     def worker_command(self) -> list[str]: ...
 
-    def workflow_version(self, name: str) -> str: ...
+    def queue(
+        self,
+        case: Case,
+        question: str = "",
+        *,
+        backbone: str | None = None,
+        on_question: Literal["unavailable", "wait"] | None = None,
+    ) -> RunRow: ...

@@ -1,0 +1,182 @@
+"""The window as a program: paint first, then open the profile, then work until the window is closed.
+
+The order keeps the start short: Qt and an empty shell before any store, model or picture library is imported. A mistake
+of ours becomes a crash file and a sentence; the window lives on.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QCoreApplication, QObject, QSettings, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
+
+from core import codec, log, paths
+from core.errors import EXIT_ACT, EXIT_BUG, EXIT_DONE, WardroundError
+from core.store.database import ProfileLock
+from desktop import crash
+from desktop.i18n import tr
+from desktop.state.workspace import Workspace
+from desktop.views.look import Look, set_look
+from desktop.views.window import Window
+
+DEMO = "demo"
+LOG = "wardround.log"
+WINDOW_STATE = "window.ini"
+PAINT_ONLY = "--paint-only"  # prints how the first paint went, and ends: for measurements
+HEAVY = ("llama_cpp", "onnxruntime", "scipy", "numpy", "pydicom", "PIL", "torch")
+DAMAGED_QT = "This build of Qt for Python damages the interpreter. Reinstall Wardround."
+ROUNDS, DRIFT = 100, 20
+POLL_MS = 250  # Ctrl+C in a terminal is heard at the next turn of Python
+
+
+def run_window(argv: Sequence[str]) -> int:
+    """Open the window of a profile and return its exit code when it is closed."""
+    application = QApplication.instance() or QApplication(list(argv[:1]))
+    if not isinstance(application, QApplication):
+        return EXIT_BUG
+    application.setApplicationName("Wardround")
+    application.setStyle("Fusion")
+    if not counts_are_stable():
+        return refuse(tr(DAMAGED_QT), EXIT_BUG)
+    profile = profile_of(argv)
+    lock = ProfileLock(profile)
+    try:
+        lock.acquire()
+    except WardroundError as error:
+        return refuse(error.text, EXIT_ACT)
+    try:
+        return Session(application, profile, paint_only=PAINT_ONLY in argv).run()
+    finally:
+        lock.release()
+
+
+def profile_of(argv: Sequence[str]) -> Path:
+    """The folder after `--profile`: a path or "demo"; else the person's own profile."""
+    named = argv[argv.index("--profile") + 1] if "--profile" in argv else ""
+    if named in ("", DEMO):
+        return paths.profile_folder(DEMO) if named else paths.profile_folder()
+    return Path(named)
+
+
+def refuse(sentence: str, code: int) -> int:
+    """Say why the window does not open: in a box, and for scripts on the error output."""
+    sys.stderr.write(sentence + "\n")
+    if QApplication.platformName() not in ("offscreen", "minimal"):
+        QMessageBox.critical(None, "Wardround", sentence)
+    return code
+
+
+class _Sender(QObject):
+    sent = Signal()
+
+
+def counts_are_stable() -> bool:
+    """Do signals and repaints leave the reference counts of None, True and False alone? (imaging.md section 3)"""
+    sender, widget = _Sender(), QLabel()
+    watched = (None, True, False)
+    before = [sys.getrefcount(value) for value in watched]
+    for _ in range(ROUNDS):
+        sender.sent.emit()
+        QWidget.update(widget)
+    after = [sys.getrefcount(value) for value in watched]
+    return all(abs(now - then) <= DRIFT for now, then in zip(after, before, strict=True))
+
+
+class Session:
+    """One window at work in one profile."""
+
+    def __init__(self, application: QApplication, profile: Path, *, paint_only: bool = False) -> None:
+        self._application = application
+        self._profile = profile
+        self._paint_only = paint_only
+        self._space: Workspace | None = None
+        self._code = EXIT_DONE
+        settings = QSettings(str(profile / WINDOW_STATE), QSettings.Format.IniFormat)
+        look = Look(settings)
+        set_look(look)
+        look.apply()
+        self.window = Window(settings)
+        self.window.painted.connect(self._on_painted)
+        self.window.declined.connect(self.window.close)
+
+    def run(self) -> int:
+        """Show the window and work until it is closed."""
+        before = sys.excepthook
+        sys.excepthook = self._on_mistake
+        poll = QTimer(interval=POLL_MS)
+        poll.timeout.connect(lambda: None)
+        poll.start()
+        try:
+            self.window.show()
+            self._application.exec()
+        finally:
+            self.close()
+            sys.excepthook = before
+        return self._code
+
+    def close(self) -> None:
+        """End the worker, let go of the profile."""
+        self.window.close()
+        if self._space is not None:
+            self._space.close()
+            self._space = None
+
+    def _on_painted(self) -> None:
+        if self._paint_only:
+            sys.stdout.write(codec.encode(first_paint()).decode() + "\n")
+            sys.stdout.flush()
+            self._application.quit()
+            return
+        try:
+            self._open()
+        except WardroundError as error:
+            self._code = refuse(error.text, EXIT_ACT)
+            self._application.quit()
+
+    def _open(self) -> None:
+        """Open the profile and hand it to the window; only now are the stores imported."""
+        from core import settings
+        from core.store.database import actor
+        from desktop.assembly import Workbench
+        from desktop.engine import Engine
+
+        log.to_file(paths.log_folder() / LOG)
+        bench = Workbench(self._profile, settings.load(self._profile), actor())
+        stores = bench.open_stores()
+        engine = Engine(bench.worker_command(), journal=stores.journal, actor=bench.actor)
+        self._space = Workspace(bench, stores, engine)
+        self.window.attach(self._space, explain)
+
+    def _on_mistake(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """A mistake in the window's own thread: a crash file, a sentence, and the window goes on."""
+        if issubclass(kind, KeyboardInterrupt):
+            QCoreApplication.quit()
+            return
+        self.window.tell("critical", explain(error.with_traceback(trace)))
+
+
+def explain(error: BaseException) -> str:
+    """The sentence for a mistake of ours, with the name of its crash file."""
+    return crash.sentence(crash.write(error))
+
+
+def first_paint() -> dict[str, object]:
+    """Seconds from the start of the process to now, and which heavy modules are loaded."""
+    return {"seconds": round(since_start(), 3), "heavy": [name for name in HEAVY if name in sys.modules]}
+
+
+def since_start() -> float:
+    """Seconds since this process began (Linux; elsewhere processor seconds so far)."""
+    try:
+        ticks = float(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
+        up = float(Path("/proc/uptime").read_text().split()[0])
+    except (OSError, IndexError, ValueError):
+        return time.process_time()
+    import os
+
+    return up - ticks / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,201 @@
+"""What the pages have in common: the open case, the work beside the thread, and who is told when it is done.
+
+Starts jobs of `desktop.state.jobs` through `desktop.operation` and hands results on as signals; draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from core.domain.case import Case
+from core.domain.evidence import Evidence
+from core.domain.memory import WorkingMemory
+from desktop.i18n import tr
+from desktop.operation import Explain, Job, Operation
+from desktop.state import jobs
+from desktop.state.case_list import CaseList
+from desktop.state.jobs import Interrupted, Opened, Shown
+from desktop.state.source import Source, resolve
+from desktop.state.workspace import Workspace
+
+
+class Desk(QObject):
+    """The acts of the window on one profile."""
+
+    told = Signal(str, str)  # tone, sentence
+    opened = Signal(object)  # Opened
+    run_started = Signal()
+    report_ready = Signal(object)  # Shown
+    exported = Signal(str)
+    import_began = Signal(str)
+    import_moved = Signal(int, int, str)
+    import_over = Signal(object, str)  # Case or None, sentence of the failure
+    left_over = Signal(object)  # Interrupted
+
+    def __init__(self, space: Workspace, cases: CaseList, explain: Explain, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.space = space
+        self._cases = cases
+        self._explain = explain
+        self.case: Case | None = None
+        self.shown: Shown | None = None
+        self._import: Operation | None = None
+        self._wanted = ""
+        space.live.settled.connect(self._on_settled)
+        space.live.told.connect(self.told)
+
+    def work(
+        self,
+        job: Job,
+        done: Callable[..., object],
+        failed: Callable[[str], object] | None = None,
+    ) -> Operation:
+        """Start a job; its result goes to `done`, its sentence to `failed` or to the top of the window."""
+        operation = Operation(job, self._explain)
+        operation.done.connect(done)
+        operation.failed.connect(failed or self._complain)
+        return operation.start()
+
+    # ------------------------------------------------------------------------------------------ cases
+
+    def refresh(self) -> None:
+        """Read the case list anew."""
+        self.work(jobs.list_cases(self.space.bench), self._cases.show)
+
+    def find_interrupted(self) -> None:
+        """Tell of runs that an earlier window left behind."""
+        self.work(jobs.interrupted(self.space.bench), self._on_interrupted)
+
+    def open_case(self, case_id: str) -> None:
+        """Open a case; a later wish wins over one still being read."""
+        self._wanted = case_id
+        self.work(jobs.open_case(self.space.bench, case_id), self._on_opened)
+
+    def resume(self, left: Interrupted) -> None:
+        """Open the case of an interrupted run and go on with it."""
+        self._wanted = left.case_id
+        self.work(jobs.open_case(self.space.bench, left.case_id), self._on_resume)
+
+    def _on_opened(self, opened: Opened) -> None:
+        if opened.case.id != self._wanted:
+            return
+        self.case, self.shown = opened.case, None
+        self.space.live.show(opened.runs[0] if opened.runs else None, opened.memory)
+        self.opened.emit(opened)
+
+    def _on_resume(self, opened: Opened) -> None:
+        self._on_opened(opened)
+        self.space.live.resume()
+        self.run_started.emit()
+
+    def _on_interrupted(self, found: tuple[Interrupted, ...]) -> None:
+        for left in found:
+            self.left_over.emit(left)
+
+    # ----------------------------------------------------------------------------------------- import
+
+    def import_places(self, places: Sequence[Path], *, into: str = "") -> None:
+        """Read files and folders; into a new case, or as the next revision of one."""
+        names = ", ".join(place.name for place in places[:2]) + (" …" if len(places) > 2 else "")
+        job = jobs.import_files(self.space.bench, places, case_id=into)
+        self._start_import(job, tr("Reading {names}", names=names))
+
+    def import_example(self, letter: str) -> None:
+        self._start_import(jobs.import_example(self.space.bench, letter), tr("Opening the example"))
+
+    def cancel_import(self) -> None:
+        if self._import is not None:
+            self._import.cancel()
+
+    def _start_import(self, job: Job, words: str) -> None:
+        if self._import is not None:
+            self.told.emit("caution", tr("One import is under way; start the next one when it is done."))
+            return
+        self._import = self.work(job, self._on_imported, self._on_import_failed)
+        self._import.progressed.connect(self.import_moved)
+        self._import.cancelled.connect(self._on_import_cancelled)
+        self.import_began.emit(words)
+
+    def _on_imported(self, case: Case) -> None:
+        self._import = None
+        self.refresh()
+        self.import_over.emit(case, "")
+        self.open_case(case.id)
+
+    def _on_import_failed(self, sentence: str) -> None:
+        self._import = None
+        self.import_over.emit(None, sentence)
+
+    def _on_import_cancelled(self) -> None:
+        self._import = None
+        self.import_over.emit(None, tr("Cancelled; nothing was added."))
+
+    def fetch_picture(self, sha256: str, done: Callable[[bytes], None], failed: Callable[[str], None]) -> None:
+        """The bytes of a preview for a viewer."""
+        self.work(jobs.read_picture(self.space.bench, sha256), done, failed)
+
+    # ------------------------------------------------------------------------------------------- runs
+
+    def start_run(self, question: str, use_model: bool) -> None:
+        """Queue a run of the open case and hand it to the worker."""
+        if self.case is not None:
+            job = jobs.queue_run(self.space.bench, self.case, question, use_model=use_model)
+            self.work(job, self._on_queued)
+
+    def _on_queued(self, row: object) -> None:
+        self.shown = None
+        self.space.live.begin(row)  # type: ignore[arg-type]
+        self.refresh()
+        self.run_started.emit()
+
+    def _on_settled(self, run: str, status: str) -> None:
+        self.refresh()
+        if run == self.space.live.run_id and status == "finished":
+            self.build_report()
+
+    # ----------------------------------------------------------------------------------------- report
+
+    def build_report(self) -> None:
+        """Build the report of the run on the screen, unless it is the one that is shown already."""
+        live = self.space.live
+        if self.shown is not None and (self.shown.report.run_id, self.shown.memory.last_n) == (
+            live.run_id,
+            live.memory.last_n,
+        ):
+            self.report_ready.emit(self.shown)
+        elif live.row is not None:
+            self.work(jobs.build_report(self.space.bench, live.run_id), self._on_report)
+
+    def _on_report(self, shown: Shown) -> None:
+        if shown.report.run_id == self.space.live.run_id:
+            self.shown = shown
+            self.report_ready.emit(shown)
+
+    def export(self, target: Path) -> None:
+        """Write the report of the run on the screen as one HTML file."""
+        if self.case is not None and self.space.live.row is not None:
+            job = jobs.export_html(self.space.bench, self.space.live.run_id, target, case_id=self.case.id)
+            self.work(job, lambda path: self.exported.emit(str(path)))
+
+    def source(self, evidence_id: str, *, from_report: bool) -> Source | None:
+        """Where a piece of evidence comes from, by the report's case revision or by the live run's."""
+        if from_report and self.shown is not None:
+            case, memory = self.shown.case, self.shown.memory
+        elif self.case is not None:
+            case, memory = self.case, self.space.live.memory
+        else:
+            return None
+        evidence = find_evidence(memory, evidence_id)
+        return resolve(evidence, case, memory) if evidence is not None else None
+
+    def _complain(self, sentence: str) -> None:
+        self.told.emit("critical", sentence)
+
+
+def find_evidence(memory: WorkingMemory, evidence_id: str) -> Evidence | None:
+    """An evidence item of a run, from its assessment once there is one."""
+    items = memory.assessment.evidence if memory.assessment else memory.evidence
+    return next((item for item in items if item.id == evidence_id), None)

@@ -1,0 +1,55 @@
+"""What is shown while no case is open: where files may be dropped, and the two ways to begin."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.i18n import tr
+from desktop.views import pieces
+from desktop.views.look import look
+from desktop.views.pieces import Picture, text
+
+
+class EmptyPage(QWidget):
+    """An invitation; silent until the profile is open."""
+
+    wanted_folder = Signal()
+    wanted_example = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("kind", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._frame = pieces.panel("drop")
+        title = text(tr("Drop a folder or files here"), "title")
+        title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        words = text(
+            tr("Notes (.txt, .md), laboratory tables (.csv), DICOM series and pictures (.png, .jpg). "
+               "Nothing leaves this computer."),
+            "muted",
+        )  # fmt: skip
+        words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.folder = pieces.button(tr("Import a folder…"), self.wanted_folder.emit, icon="folder")
+        self.example = pieces.button(tr("Open the example case"), self.wanted_example.emit, kind="primary")
+        acts = pieces.row(None, None, self.folder, self.example, None)
+        icon = pieces.row(None, None, Picture("import", "accent", 40), None)
+        pieces.column(self._frame, None, icon, title, words, acts, None, margins=(40, 32, 40, 32), gap=14)
+        self._frame.hide()
+        middle = pieces.row(None, None, self._frame, None)
+        middle.setStretchFactor(self._frame, 100)
+        pieces.column(self, None, middle, None, margins=(24, 24, 24, 24))
+        look().changed.connect(self._fit)
+        self._fit()
+
+    def ready(self) -> None:
+        """The profile is open: files may come."""
+        self._frame.show()
+
+    def show_dropping(self, dropping: bool) -> None:
+        """Say by the frame that a drop would be taken."""
+        self._frame.setProperty("kind", "dropping" if dropping else "drop")
+        pieces.restyle(self._frame)
+
+    def _fit(self) -> None:
+        self._frame.setMaximumWidth(look().px(560))

@@ -1,0 +1,282 @@
+"""How each kind of item is shown: note with a marked span, laboratory table, picture or its decode-failure card.
+
+The same viewers serve the case page and the evidence panel. Documents are shown as plain text: nothing in them acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QTextEdit,
+    QWidget,
+)
+
+from core.domain.case import ImageRef, Item, LabRow, LabTable, Note, SeriesRef, Unread
+from core.domain.notices import notice
+from desktop.i18n import tr
+from desktop.state import words
+from desktop.state.case_items import ROW, LabResults
+from desktop.views import pieces
+from desktop.views.look import look
+from desktop.views.pieces import Chip, Picture, text
+
+Index = QModelIndex | QPersistentModelIndex
+FetchPicture = Callable[[str, Callable[[bytes], None], Callable[[str], None]], None]
+
+
+class NoteView(QPlainTextEdit):
+    """A document's text, read only, with one span marked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setProperty("kind", "document")
+        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._span: tuple[int, int] | None = None
+        look().changed.connect(self._mark)
+
+    def show_note(self, note: Note) -> None:
+        self.show_text(note.text, note.title)
+
+    def show_text(self, words_: str, name: str) -> None:
+        """Any text; line ends become one character, so that offsets keep counting characters."""
+        self._span = None
+        self.setPlainText(words_)
+        self.setAccessibleName(name)
+        self.setExtraSelections([])
+
+    def mark(self, start: int, end: int) -> None:
+        """Mark a span of characters and bring it to the middle of the view."""
+        self._span = (start, end)
+        self._mark()
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(_utf16(self.toPlainText(), start))
+        self.setTextCursor(cursor)
+        self.centerCursor()
+
+    @property
+    def marked(self) -> str:
+        """The text under the mark."""
+        return self.toPlainText()[slice(*self._span)] if self._span else ""
+
+    def _mark(self) -> None:
+        if self._span is None:
+            return
+        whole = self.toPlainText()
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(_utf16(whole, self._span[0]))
+        cursor.setPosition(_utf16(whole, self._span[1]), QTextCursor.MoveMode.KeepAnchor)
+        chosen = QTextEdit.ExtraSelection()
+        style = QTextCharFormat()
+        style.setBackground(QColor(look().palette.mark))
+        style.setForeground(QColor(look().palette.on_mark))
+        style.setFontUnderline(True)
+        chosen.cursor, chosen.format = cursor, style
+        self.setExtraSelections([chosen])
+
+
+def _utf16(whole: str, offset: int) -> int:
+    """Qt counts UTF-16 units, the evidence counts characters: they differ beyond the basic plane."""
+    return len(whole[:offset].encode("utf-16-le")) // 2
+
+
+class LabView(QTableView):
+    """A laboratory table; abnormal results carry an arrow, a word, weight and colour."""
+
+    def __init__(self, table: LabTable) -> None:
+        super().__init__()
+        self.results = LabResults(table, self)
+        self.setModel(self.results)
+        self.setItemDelegate(_LabCell(self))
+        self.setAccessibleName(table.title)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.verticalHeader().hide()
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        header = self.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(look().px(64))
+        header.setHighlightSections(False)
+        look().changed.connect(self._fit)
+        self._fit()
+
+    def mark(self, row: int) -> None:
+        """Choose the result with that printed row number and bring it into view."""
+        line = self.results.line_of(row)
+        if line >= 0:
+            self.selectRow(line)
+            self.scrollTo(self.results.index(line, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def _fit(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(look().px(30))
+
+
+class _LabCell(QStyledItemDelegate):
+    """Result and flag of an abnormal row stand out; a chosen row has a marked ground."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row: LabRow = index.data(ROW)
+        side = words.direction(row)
+        styled = QStyleOptionViewItem(option)
+        if side and index.column() in (0, 1, 3):
+            tone = "critical" if "critical" in side else "serious"
+            font = look().font("body", bold=True)
+            styled.font = font
+            styled.palette.setColor(
+                styled.palette.ColorRole.Text, look().colour(tone if index.column() != 0 else "plain")
+            )
+            styled.palette.setColor(
+                styled.palette.ColorRole.HighlightedText, look().colour(tone if index.column() != 0 else "plain")
+            )
+        super().paint(painter, styled, index)
+
+
+class PictureView(QWidget):
+    """A rendered picture, fitted to the room there is; before and without it a sentence, never an empty frame."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pixmap = QPixmap()
+        self._words = tr("Loading the picture …")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(120, 120)
+
+    def show_png(self, data: bytes) -> None:
+        self._pixmap = QPixmap()
+        if not self._pixmap.loadFromData(data, "PNG"):
+            self.show_words(tr("The preview could not be shown."))
+        self.updateGeometry()
+        self.update()
+
+    def show_words(self, words_: str) -> None:
+        self._pixmap, self._words = QPixmap(), words_
+        self.update()
+
+    @property
+    def shown(self) -> QSize:
+        """Size of the picture in its own pixels; empty while there is none."""
+        return self._pixmap.size()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor("#0c0f13"))
+        if self._pixmap.isNull():
+            painter.setPen(QColor("#c3ccd6"))
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter), self._words)
+            return
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        size = self._pixmap.size().scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
+        place = QRect((self.width() - size.width()) // 2, (self.height() - size.height()) // 2, *size.toTuple())
+        painter.drawPixmap(place, self._pixmap)
+
+
+class PictureCard(QWidget):
+    """A picture with what it is: modality, view, side, size, date, warnings; N5 where nothing could be drawn."""
+
+    def __init__(self, item: ImageRef | SeriesRef) -> None:
+        super().__init__()
+        self.item = item
+        self.view = PictureView()
+        self.view.setAccessibleName(tr("Picture {title}", title=item.title))
+        facts = text("   ".join(picture_facts(item)), "small")
+        warnings = getattr(item, "warnings", ())
+        strips = [_warning(words_) for words_ in warnings]
+        body = self.view if item.preview_sha256 else failure_card(item, warnings)
+        self.view.setVisible(bool(item.preview_sha256))
+        analysed = text(tr("Present, not analysed: no measurement was made on this picture."), "small")
+        pieces.column(self, body, facts, analysed, *strips, margins=(16, 16, 16, 16), stretch=body)
+
+
+def picture_facts(item: ImageRef | SeriesRef) -> list[str]:
+    """What is known of a picture, in order; "not stated" where the file is silent."""
+    unknown = tr("not stated")
+    facts = [
+        tr("Modality: {x}", x=item.modality or unknown),
+        tr("View: {x}", x=item.view or unknown),
+        tr("Side: {x}", x=item.laterality or unknown),
+        tr("Taken: {x}", x=words.moment(item.acquired_on) if item.acquired_on else unknown),
+    ]
+    if isinstance(item, SeriesRef):
+        facts.append(tr("{n} images, {c} × {r}", n=item.instances, c=item.columns, r=item.rows))
+        return [*facts, item.window] if item.window else facts
+    return [*facts, f"{item.width} × {item.height}"]
+
+
+def failure_card(item: ImageRef | SeriesRef, warnings: tuple[str, ...]) -> QWidget:
+    """In place of a picture that could not be drawn: what happened, to which file, and what can be done."""
+    frame = pieces.panel("card")
+    reason = warnings[-1] if warnings else tr("no preview could be made")
+    said = reason if reason.startswith("Image could not") else notice("N5", reason=reason)
+    head = pieces.row(None, Picture("warning", "serious", 24), text(said, "lead"), gap=12)
+    name = text(item.title, "mono")
+    advice = text(tr("Export the images again from the source system without compression, and import them anew."))
+    pieces.column(frame, None, head, name, advice, None, margins=(24, 24, 24, 24), gap=12)
+    frame.setAccessibleName(said)
+    return frame
+
+
+def _warning(words_: str) -> Chip:
+    return Chip(words_, "caution", "warning")
+
+
+class UnreadView(QWidget):
+    """Every file that was not read, wholly or in part, and why."""
+
+    def __init__(self, unread: tuple[Unread, ...]) -> None:
+        super().__init__()
+        title = text(tr("Not read"), "title")
+        lead = text(
+            tr("These files, or parts of them, are not in the case. No step of an analysis has seen them."), "muted"
+        )
+        cards = []
+        for entry in unread:
+            card = pieces.panel("card")
+            name = text(entry.name, "strong")
+            pieces.row(
+                card,
+                Picture("unread", "serious", 20),
+                pieces.column(None, name, text(entry.reason), gap=2),
+                gap=12,
+                margins=(12, 10, 12, 10),
+            ).setStretch(1, 1)
+            card.setAccessibleName(f"{entry.name}: {entry.reason}")
+            cards.append(card)
+        pieces.column(self, title, lead, *cards, None, margins=(24, 20, 24, 20), gap=8)
+
+
+def item_view(item: Item, fetch: FetchPicture) -> QWidget:
+    """The viewer of an item; a picture is fetched beside the window's thread."""
+    if isinstance(item, Note):
+        note = NoteView()
+        note.show_note(item)
+        return note
+    if isinstance(item, LabTable):
+        return LabView(item)
+    return picture_card(item, fetch)
+
+
+def picture_card(item: ImageRef | SeriesRef, fetch: FetchPicture) -> PictureCard:
+    card = PictureCard(item)
+    if item.preview_sha256:
+        fetch(item.preview_sha256, card.view.show_png, card.view.show_words)
+    return card

@@ -1,0 +1,423 @@
+"""The main window: case list at the left, the open case with its three pages, the evidence beside them.
+
+First it paints an empty shell; `attach` gives it the profile once that is open. Every act goes through the desk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from core.domain.case import Case
+from core.domain.notices import INTENDED_USE, notice
+from desktop.i18n import tr
+from desktop.operation import Explain, Operation
+from desktop.state.case_list import CaseList
+from desktop.state.jobs import Interrupted, Opened, Shown
+from desktop.state.workspace import Workspace
+from desktop.views import pieces
+from desktop.views.about import About, outbound
+from desktop.views.case_page import CasePage
+from desktop.views.case_pane import CasePane
+from desktop.views.consent_page import ConsentPage
+from desktop.views.desk import Desk
+from desktop.views.empty_page import EmptyPage
+from desktop.views.evidence_panel import EvidencePanel
+from desktop.views.keys import KEYS, KeySheet
+from desktop.views.look import MODES, look
+from desktop.views.patient_head import PatientHead
+from desktop.views.pieces import Strip, text
+from desktop.views.report_page import ReportPage
+from desktop.views.run_page import RunPage
+
+CASE, RUN, REPORT = 0, 1, 2
+NARROW = 1000  # below this width the case list gives way to the case
+
+
+class Window(QMainWindow):
+    """One window a profile."""
+
+    painted = Signal()
+    declined = Signal()
+
+    def __init__(self, settings: QSettings | None = None) -> None:
+        super().__init__()
+        self.setWindowTitle("Wardround")
+        self.setAcceptDrops(True)
+        self._settings = settings
+        self._first = True
+        self.desk: Desk | None = None
+        self.cases = CaseList(self)
+        self.pane = CasePane(self.cases)
+        self.empty = EmptyPage()
+        self.head = PatientHead()
+        self.case_page = CasePage(self._fetch)
+        self.run_page = RunPage()
+        self.report_page = ReportPage()
+        self.panel = EvidencePanel(self._fetch)
+        self.consent_page: ConsentPage | None = None
+        self._build()
+        self._connect()
+        self._add_actions()
+        look().changed.connect(self._on_look)
+        self._on_look()
+        self._restore()
+
+    # -------------------------------------------------------------------------------------- building
+
+    def _build(self) -> None:
+        self.pages = QStackedWidget()
+        for page in (self.case_page, self.run_page, self.report_page):
+            self.pages.addWidget(page)
+        self.beside = QSplitter()
+        self.beside.addWidget(self.pages)
+        self.beside.addWidget(self.panel)
+        self.beside.setStretchFactor(0, 1)
+        self.beside.setChildrenCollapsible(False)
+        self.research = text(notice("N6"), "small", tone="serious")
+        self.research.setContentsMargins(16, 2, 16, 2)
+        self.research.hide()
+        case = QWidget()
+        pieces.column(case, self.head, self.research, self.beside, gap=0, stretch=self.beside)
+        self.room = QStackedWidget()
+        self.room.addWidget(self.empty)
+        self.room.addWidget(case)
+        self.strips = QVBoxLayout()
+        self.strips.setSpacing(0)
+        right = QWidget()
+        pieces.column(right, self.strips, self.room, gap=0, stretch=self.room)
+        self.split = QSplitter()
+        self.split.addWidget(self.pane)
+        self.split.addWidget(right)
+        self.split.setStretchFactor(1, 1)
+        self.split.setCollapsible(0, True)
+        self.split.setCollapsible(1, False)
+        work = QWidget()
+        pieces.column(work, self.split, self._foot(), gap=0, stretch=self.split)
+        self.whole = QStackedWidget()
+        self.whole.addWidget(work)
+        self.setCentralWidget(self.whole)
+
+    def _foot(self) -> QWidget:
+        foot = pieces.panel("foot")
+        self.network = text(outbound(), "small", wrap=False)
+        said = text(notice("N8"), "small", wrap=False)
+        said.setMinimumWidth(80)
+        pieces.row(foot, said, self.network, margins=(16, 3, 16, 3), gap=24, stretch=said)
+        return foot
+
+    def _connect(self) -> None:
+        self.pane.wanted_files.connect(self.import_files)
+        self.pane.wanted_folder.connect(self.import_folder)
+        self.pane.wanted_more.connect(self.add_files)
+        self.pane.wanted_example.connect(lambda letter: self._with_desk(lambda desk: desk.import_example(letter)))
+        self.pane.chosen.connect(lambda case_id: self._with_desk(lambda desk: desk.open_case(case_id)))
+        self.pane.card.cancelled.connect(lambda: self._with_desk(Desk.cancel_import))
+        self.pane.card.details.connect(self._show_unread)
+        self.empty.wanted_folder.connect(self.import_folder)
+        self.empty.wanted_example.connect(lambda: self._with_desk(lambda desk: desk.import_example("a")))
+        self.head.turned.connect(self.turn_to)
+        self.head.pane_wanted.connect(self.toggle_pane)
+        self.case_page.started.connect(
+            lambda question, model: self._with_desk(lambda desk: desk.start_run(question, model))
+        )
+        self.run_page.report_wanted.connect(self.page_report)
+        self.run_page.evidence_wanted.connect(self._show_evidence)
+        self.report_page.evidence_wanted.connect(self._show_evidence)
+        self.panel.wanted.connect(self._show_evidence)
+        self.report_page.export_wanted.connect(self.export)
+
+    def _add_actions(self) -> None:
+        """The keys of the table, and the menu."""
+        self.acts: dict[str, QAction] = {}
+        for key in KEYS:
+            if key.act:
+                action = QAction(tr(key.words), self)
+                action.setShortcut(key.keys)
+                action.triggered.connect(getattr(self, key.act))
+                self.addAction(action)
+                self.acts[key.act] = action
+        menu = QMenu(self)
+        for name in ("import_files", "import_folder", "", "next_mode", "zoom_in", "zoom_out", "zoom_reset", "",
+                     "toggle_pane", "show_keys"):  # fmt: skip
+            menu.addAction(self.acts[name]) if name else menu.addSeparator()
+        menu.addAction(tr("About Wardround"), self.show_about)
+        menu.addSeparator()
+        menu.addAction(self.acts["close"])
+        self.menu = menu
+        button = self.pane.menu_button
+        button.clicked.connect(lambda: menu.popup(button.mapToGlobal(button.rect().bottomLeft())))
+
+    def _restore(self) -> None:
+        kept = self._settings.value("window/geometry") if self._settings else None
+        if isinstance(kept, QByteArray) and self.restoreGeometry(kept):
+            return
+        room = self.screen().availableGeometry().size()
+        self.resize(QSize(min(1360, room.width()), min(860, room.height())))
+
+    # --------------------------------------------------------------------------------- the profile
+
+    def attach(self, space: Workspace, explain: Explain) -> None:
+        """Give the window its profile: from now on it can act."""
+        desk = self.desk = Desk(space, self.cases, explain, self)
+        self.run_page.attach(space.live)
+        self.case_page.composer.show_model(space.model)
+        self.research.setVisible(space.research)
+        desk.told.connect(self.tell)
+        desk.opened.connect(self._on_opened)
+        desk.run_started.connect(self.page_run)
+        desk.report_ready.connect(self._on_report)
+        desk.exported.connect(self._on_exported)
+        desk.left_over.connect(self._offer_resume)
+        desk.import_began.connect(self.pane.card.start)
+        desk.import_moved.connect(self.pane.card.move_on)
+        desk.import_over.connect(self._on_import_over)
+        space.live.changed.connect(self._on_live)
+        space.live.settled.connect(self._on_settled)
+        if space.consented(INTENDED_USE):
+            self._begin()
+        else:
+            self._ask_consent(space)
+
+    def _ask_consent(self, space: Workspace) -> None:
+        page = self.consent_page = ConsentPage()
+        page.accepted.connect(lambda: self._on_consent(space))
+        page.declined.connect(self.declined)
+        self.whole.addWidget(page)
+        self.whole.setCurrentWidget(page)
+        page.read.setFocus()
+
+    def _on_consent(self, space: Workspace) -> None:
+        space.consent(INTENDED_USE)
+        if self.consent_page is not None:
+            self.whole.setCurrentIndex(0)
+            self.whole.removeWidget(self.consent_page)
+            self.consent_page.deleteLater()
+            self.consent_page = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.empty.ready()
+        self.pane.list.setFocus()
+        self._with_desk(Desk.refresh)
+        self._with_desk(Desk.find_interrupted)
+
+    def _with_desk(self, act: Callable[[Desk], object]) -> None:
+        """Do something once there is a profile and consent; before that nothing happens."""
+        if self.desk is not None and self.consent_page is None:
+            act(self.desk)
+
+    # ------------------------------------------------------------------------------------- sentences
+
+    def tell(self, tone: str, words: str) -> None:
+        """A sentence at the top of the window, until it is dismissed."""
+        icons = {"critical": "warning", "serious": "warning", "caution": "info", "good": "check"}
+        self._add_strip(Strip(words, tone, icons.get(tone, "info")))
+
+    def _add_strip(self, strip: Strip) -> None:
+        while self.strips.count() >= 3:
+            item = self.strips.takeAt(0)
+            if item is not None and (old := item.widget()) is not None:
+                old.deleteLater()
+        self.strips.addWidget(strip)
+
+    def _offer_resume(self, left: Interrupted) -> None:
+        def go_on() -> None:
+            strip.hide()
+            self._with_desk(lambda desk: desk.resume(left))
+
+        act = pieces.button(tr("Resume"), go_on, kind="primary", icon="resume")
+        words = tr("The work-up of “{title}” was interrupted. Nothing that was saved is lost.", title=left.title)
+        strip = Strip(words, "accent", "resume", act)
+        self._add_strip(strip)
+
+    # ---------------------------------------------------------------------------------------- pages
+
+    def turn_to(self, page: int) -> None:
+        """Show one of the three pages of the open case."""
+        if self.room.currentIndex() == 0 or not self.head.tabs[page].isEnabled():
+            self.head.mark(self.pages.currentIndex())
+            return
+        if page == REPORT:
+            self._with_desk(Desk.build_report)
+        self.pages.setCurrentIndex(page)
+        self.head.mark(page)
+
+    def page_case(self) -> None:
+        self.turn_to(CASE)
+
+    def page_run(self) -> None:
+        self.turn_to(RUN)
+
+    def page_report(self) -> None:
+        self.turn_to(REPORT)
+
+    def _on_opened(self, opened: Opened) -> None:
+        self.panel.close_panel()
+        self.case_page.show_case(opened.case)
+        self.head.show_case(opened.case)
+        self.pane.select(opened.case.id)
+        self.pane.more_action.setEnabled(True)
+        self.setWindowTitle(f"{self.head.name.text()} – Wardround")
+        self.room.setCurrentIndex(1)
+        self._on_live()
+        waiting = self.desk is not None and self.desk.space.live.status == "waiting"
+        self.turn_to(RUN if waiting else CASE)
+
+    def _on_live(self) -> None:
+        """The run on the screen changed: the head says so."""
+        if self.desk is None:
+            return
+        live = self.desk.space.live
+        rest = live.status in ("finished", "stopped", "failed")
+        self.head.show_state(live.status, has_run=live.row is not None, has_report=rest and bool(live.memory.steps))
+        self.network.setText(outbound())
+
+    def _on_settled(self, run: str, status: str) -> None:
+        if self.desk is None:
+            return
+        mine = run == self.desk.space.live.run_id
+        if mine and status == "finished" and self.pages.currentIndex() == RUN:
+            self.turn_to(REPORT)
+        elif status == "waiting" and not (mine and self.pages.currentIndex() == RUN):
+            self.tell("serious", tr("A work-up waits for your answer."))
+
+    def _on_report(self, shown: Shown) -> None:
+        self.report_page.show_report(shown.report)
+
+    def _show_evidence(self, evidence_id: str) -> None:
+        from_report = self.pages.currentIndex() == REPORT
+        source = self.desk.source(evidence_id, from_report=from_report) if self.desk else None
+        if source is None:
+            self.tell("caution", tr("This evidence is not in the run: {id}.", id=evidence_id))
+            return
+        first = self.panel.isHidden()
+        self.panel.show_source(source)
+        if first:
+            width = self.beside.width()
+            self.beside.setSizes([width * 11 // 20, width * 9 // 20])
+
+    def _show_unread(self) -> None:
+        self.turn_to(CASE)
+        self.case_page.open_unread()
+
+    # --------------------------------------------------------------------------------------- imports
+
+    def import_files(self) -> None:
+        """Ask for files and import them."""
+        names, _ = QFileDialog.getOpenFileNames(self, tr("Import files"))
+        self.import_places([Path(name) for name in names])
+
+    def import_folder(self) -> None:
+        """Ask for a folder and import what is in it."""
+        name = QFileDialog.getExistingDirectory(self, tr("Import a folder"))
+        self.import_places([Path(name)] if name else [])
+
+    def add_files(self) -> None:
+        """Ask for files and add them to the open case as its next revision."""
+        case = self.desk.case if self.desk else None
+        if case is not None:
+            names, _ = QFileDialog.getOpenFileNames(self, tr("Add files to {title}", title=case.title))
+            self.import_places([Path(name) for name in names], into=case.id)
+
+    def import_places(self, places: list[Path], *, into: str = "") -> None:
+        if places:
+            self._with_desk(lambda desk: desk.import_places(places, into=into))
+
+    def _on_import_over(self, case: Case | None, sentence: str) -> None:
+        if case is not None:
+            self.pane.card.finish(len(case.items), case.unread)
+        else:
+            self.pane.card.fail(sentence)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.desk is not None and self.consent_page is None and dropped_paths(event):
+            event.acceptProposedAction()
+            self.empty.show_dropping(True)
+
+    def dragLeaveEvent(self, event: object) -> None:
+        self.empty.show_dropping(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.empty.show_dropping(False)
+        if places := dropped_paths(event):
+            event.acceptProposedAction()
+            self.import_places(places)
+
+    # ---------------------------------------------------------------------------------------- export
+
+    def export(self) -> None:
+        """Ask where the report goes; the dialog names the case again."""
+        desk = self.desk
+        if desk is None or desk.case is None or not self.head.tabs[REPORT].isEnabled():
+            return
+        who = f"{self.head.name.text()}, {desk.case.title}"
+        name = "".join(c if c.isalnum() else "-" for c in desk.case.title).strip("-").lower() or "report"
+        title = tr("Export the report of {who}", who=who)
+        target, _ = QFileDialog.getSaveFileName(self, title, f"{name}.html", tr("HTML file (*.html)"))
+        if target:
+            desk.export(Path(target))
+
+    def _on_exported(self, target: str) -> None:
+        who = self.head.name.text()
+        self.tell("good", tr("The report of {who} was written to {file}.", who=who, file=target))
+
+    # ------------------------------------------------------------------------------------------ keys
+
+    def search(self) -> None:
+        if self.pane.width() == 0 or self.pane.isHidden():
+            self.toggle_pane()
+        self.pane.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.pane.search.selectAll()
+
+    def toggle_pane(self) -> None:
+        self.pane.setVisible(self.pane.isHidden())
+
+    def zoom_in(self) -> None:
+        look().step_zoom(1)
+
+    def zoom_out(self) -> None:
+        look().step_zoom(-1)
+
+    def zoom_reset(self) -> None:
+        look().step_zoom(0)
+
+    def next_mode(self) -> None:
+        look().set_mode(MODES[(MODES.index(look().mode) + 1) % len(MODES)])
+
+    def show_keys(self) -> None:
+        KeySheet(self).open()
+
+    def show_about(self) -> None:
+        About(self, self.desk.space.model if self.desk else "").open()
+
+    # ----------------------------------------------------------------------------------------- Qt
+
+    def _on_look(self) -> None:
+        self.setWindowIcon(QIcon(look().pixmap("mark", "accent", 64, 1.0)))
+
+    def _fetch(self, sha256: str, done: Callable[[bytes], None], failed: Callable[[str], None]) -> None:
+        self._with_desk(lambda desk: desk.fetch_picture(sha256, done, failed))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._first:
+            self._first = False
+            QTimer.singleShot(0, self.painted.emit)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._settings is not None:
+            self._settings.setValue("window/geometry", self.saveGeometry())
+            self._settings.sync()
+        self.hide()
+        Operation.end_all()
+        super().closeEvent(event)
+
+
+def dropped_paths(event: QDropEvent) -> list[Path]:
+    """The local files and folders of a drag; anything else is not ours."""
+    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
