@@ -23,7 +23,6 @@ from core.domain.case import Case
 from core.domain.task import task_from_case
 from core.errors import UserError
 from core.settings import Settings
-from core.store import migrations
 from core.store.artifacts import Artifacts
 from core.store.cases import Cases
 from core.store.consent import Consents
@@ -47,6 +46,8 @@ class Stores:
     """The open stores of one thread; also a context manager that closes them."""
 
     def __init__(self, profile: Path) -> None:
+        from core.store import migrations
+
         self.database: Database = open_database(profile / DATABASE, migrations.workbench)
         self.cases = Cases(self.database)
         self.journal = Journal(self.database)

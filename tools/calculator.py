@@ -28,7 +28,7 @@ class Calculation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Arguments of the calculator."""
 
     expression: Annotated[str, msgspec.Meta(description="What to compute, such as `sodium - chloride - 24 mmol/L`.")]
-    inputs: Annotated[tuple[Input, ...], msgspec.Meta(max_length=64)] = ()
+    inputs: Annotated[tuple[Input, ...], msgspec.Meta(max_length=32)] = ()
     unit: Annotated[str, msgspec.Meta(description="Unit of the result; empty: that of the leftmost quantity.")] = ""
 
 

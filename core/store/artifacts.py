@@ -6,7 +6,9 @@ rest will go. Bytes are checked against their name at every read.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from pathlib import Path
 
 from core import codec
@@ -14,6 +16,7 @@ from core.errors import StoreError
 from core.store.database import Database, now
 
 FOLDER = "artifacts"
+_NAME = re.compile("[0-9a-f]{64}")
 
 
 class Artifacts:
@@ -43,7 +46,7 @@ class Artifacts:
             StoreError: missing, or damaged on disk.
         """
         try:
-            data = self._path(sha256).read_bytes()
+            data = self._path(sha256 if _NAME.fullmatch(sha256) else "none").read_bytes()
         except FileNotFoundError as error:
             raise StoreError("A file of this case is missing from the profile.", code="artifact missing") from error
         if codec.sha256(data) != sha256:
@@ -56,16 +59,19 @@ class Artifacts:
 
 def _write_durably(path: Path, data: bytes) -> None:
     """Part file, fsync, rename, fsync of the folder: after a power cut the file is whole or absent."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}.part")
     try:
+        if not path.parent.is_dir():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            sync_folder(path.parent.parent)
         with part.open("wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         raise StoreError(f"The file could not be kept: {error.strerror}.", code="disk full") from error
     sync_folder(path.parent)
 

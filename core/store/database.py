@@ -94,6 +94,8 @@ def open_database(path: Path, migrations: Migrations, *, key: bytes | None = Non
     """
     if key is not None:
         raise StoreError("This version cannot open an encrypted profile.", code="encrypted")
+    from sqlite_utils import Database as Tables
+
     with _translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect(path)

@@ -183,9 +183,7 @@ class Journal:
         for position, row in enumerate(
             self._database.query("SELECT * FROM event WHERE run_id = ? ORDER BY n", run_id), start=1
         ):
-            expected = _chain(
-                prev, run_id, row["n"], row["branch"], row["kind"], row["key"], row["at"], bytes(row["payload"])
-            )
+            expected = _chain(prev, run_id, row["n"], row["branch"], row["kind"], row["key"], row["at"], row["payload"])
             if row["n"] != position or row["prev_hash"] != prev or row["hash"] != expected:
                 faults.append(f"event {row['n']} of run {run_id} does not fit the chain")
             prev = row["hash"]
@@ -213,8 +211,13 @@ def _tail(connection: sqlite3.Connection, run_id: str) -> tuple[int, str]:
 
 
 def _chain(prev: str, *parts: object) -> str:
-    fields: Sequence[object] = [part.decode() if isinstance(part, bytes) else part for part in parts]
+    fields: Sequence[object] = [_text(part) if isinstance(part, bytes) else part for part in parts]
     return codec.digest([prev, *fields])
+
+
+def _text(payload: bytes) -> str:
+    """Bytes as text; what is no text was not written by us, and must fail the check instead of breaking it."""
+    return payload.decode("utf-8", "backslashreplace")
 
 
 def _recorded(row: sqlite3.Row) -> ev.Recorded:

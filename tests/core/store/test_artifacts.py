@@ -1,0 +1,88 @@
+"""Bulk bytes by sha256: kept once, whole, checked at every read; a failed write leaves nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from core.errors import StoreError
+from core.store import migrations
+from core.store.artifacts import Artifacts
+from core.store.database import Database, open_database
+from core.store.packs import Packs
+from tests.helpers.runs import ACTOR
+
+DATA = b"pixels" * 1000
+
+
+@pytest.fixture
+def database(profile: Path) -> Database:
+    return open_database(profile / "workbench.db", migrations.workbench)
+
+
+@pytest.fixture
+def artifacts(database: Database, profile: Path) -> Artifacts:
+    return Artifacts(database, profile)
+
+
+def files(profile: Path) -> list[Path]:
+    return [path for path in (profile / "artifacts").rglob("*") if path.is_file()]
+
+
+def test_bytes_come_back_under_their_hash(artifacts: Artifacts, database: Database, profile: Path) -> None:
+    name = artifacts.put(DATA, "image/png", ACTOR)
+    assert name == hashlib.sha256(DATA).hexdigest()
+    assert artifacts.read(name) == DATA
+    assert [path.name for path in files(profile)] == [name]
+    row = database.one("SELECT bytes, media_type FROM artifact WHERE sha256 = ?", name)
+    assert row is not None
+    assert tuple(row) == (6000, "image/png")
+
+
+def test_the_same_bytes_are_kept_once(artifacts: Artifacts, database: Database, profile: Path) -> None:
+    for _ in range(3):
+        artifacts.put(DATA, "image/png", ACTOR)
+    artifacts.put(b"", "text/plain", ACTOR)
+    assert len(files(profile)) == 2
+    assert len(database.query("SELECT * FROM artifact")) == 2
+
+
+def test_a_changed_byte_is_noticed(artifacts: Artifacts, profile: Path) -> None:
+    name = artifacts.put(DATA, "image/png", ACTOR)
+    path = files(profile)[0]
+    path.write_bytes(b"X" + DATA[1:])
+    with pytest.raises(StoreError, match="damaged on disk") as damaged:
+        artifacts.read(name)
+    assert damaged.value.code == "artifact damaged"
+    path.unlink()
+    with pytest.raises(StoreError, match="missing from the profile") as missing:
+        artifacts.read(name)
+    assert missing.value.code == "artifact missing"
+
+
+def test_a_name_that_is_no_hash_reaches_no_file(artifacts: Artifacts, profile: Path) -> None:
+    (profile / "settings.json").write_text("{}")
+    for name in ("../settings.json", "..", "/etc/passwd", "", "A" * 64):
+        with pytest.raises(StoreError) as refused:
+            artifacts.read(name)
+        assert refused.value.code == "artifact missing"
+
+
+def test_a_file_where_a_folder_should_be(artifacts: Artifacts, profile: Path, database: Database) -> None:
+    (profile / "artifacts").write_text("in the way")
+    with pytest.raises(StoreError, match="could not be kept"):
+        artifacts.put(DATA, "image/png", ACTOR)
+    assert database.query("SELECT * FROM artifact") == []
+
+
+def test_pack_states_replace_each_other(database: Database) -> None:
+    packs = Packs(database)
+    assert packs.detail("p", "1", state="ready") == ""
+    packs.set_state("p", "1", state="ready", detail="marks", actor=ACTOR)
+    packs.set_state("p", "2", state="quarantined", detail="why", actor=ACTOR)
+    assert packs.detail("p", "1", state="ready") == "marks"
+    assert packs.detail("p", "1", state="quarantined") == ""
+    packs.set_state("p", "1", state="quarantined", detail="hash differs", actor=ACTOR)
+    assert (packs.detail("p", "1", state="ready"), packs.detail("p", "1", state="quarantined")) == ("", "hash differs")
