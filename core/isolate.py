@@ -15,12 +15,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from core import codec, paths
+from core import codec
 from core.errors import Cancelled
 
 GIB = 1 << 30
@@ -122,9 +123,9 @@ def grant(*, cpu_seconds: int, memory_bytes: int) -> None:
 class Child:
     """One child process; `ask` sends a message and waits for its answer. Use it from one thread."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(
-            paths.own_command(*arguments),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -170,7 +170,8 @@ def check(dataset: Dataset, *, limit_bytes: int) -> None:
 def _no_image(dataset: Dataset) -> UserError:
     if "Rows" in dataset and "FloatPixelData" not in dataset and "DoubleFloatPixelData" not in dataset:
         return UserError("The DICOM file is cut short: it describes an image, but holds no pixel data.", code="D03")
-    kind = getattr(dataset.get("SOPClassUID", ""), "name", "") or "an unknown kind of object"
+    named = dataset.get("SOPClassUID") or dataset.file_meta.get("MediaStorageSOPClassUID")
+    kind = getattr(named, "name", "") or "an unknown kind of object"
     if kind == "Media Storage Directory Storage":
         return UserError("A DICOMDIR is only an index; the files beside it are read one by one.", code="kind")
     return UserError(f"This DICOM file holds no image that this version shows ({kind}).", code="kind")

@@ -74,7 +74,7 @@ def chest_film(*, ratio: float = 0.46, seed: int = 1) -> Bytes:
     x, y = _grid()
     air = _lung_air(x, y, ratio)
     tissue = _torso(x, y) + 0.24 * _mediastinum(x, y, ratio) * _above(x, y, 14)
-    bones = _spine(x, y) + _ribs(x, y) + _shoulders(x, y)
+    bones = _spine(x, y) + _ribs(x) + _shoulders(x, y)
     vessels = _blurred(_chest_vessels(rng), 1.2) * np.sqrt(air) * _above(x, y, 10)
     film = tissue - 0.56 * air + bones + 0.17 * vessels - 0.07 * _airways(x, y) - 0.12 * _stomach_bubble(x, y)
     film = _blurred(film, 1.2) + rng.normal(0, 0.010, film.shape) + _blurred(rng.normal(0, 0.20, film.shape), 6)
@@ -147,10 +147,14 @@ def _spine(x: Plane, y: Plane) -> Plane:
     return shadow
 
 
-def _ribs(x: Plane, y: Plane) -> Plane:
-    """Ten pairs, the back parts nearly level, the front parts fainter and sloping towards the middle."""
-    side = np.abs(x - 512)
-    bones = np.zeros_like(x)
+def _ribs(x: Plane) -> Plane:
+    """Ten pairs, the back parts nearly level, the front parts fainter and sloping towards the middle.
+
+    Drawn for one side, by the distance from the midline, and mirrored.
+    """
+    distance = np.abs(x[0] - 512).astype(np.int64)
+    y, side = np.mgrid[0:SIDE, 0 : SIDE // 2 + 1].astype(np.float64)
+    bones = np.zeros_like(y)
     for number in range(10):
         reach = 205 + 118 * np.sqrt(min(1.0, (number + 1) / 5))
         along = side / reach
@@ -159,7 +163,7 @@ def _ribs(x: Plane, y: Plane) -> Plane:
         front = 250 + 62 * number + 150 * (1 - along) ** 1.0
         shown = _inside(side - reach, 7) * _inside(0.42 * reach - side, 16) * (number < 7)
         bones += 0.045 * _bar(y - front, 12) * shown
-    return bones
+    return bones[:, distance]
 
 
 def _bar(distance: Plane, half: float) -> Plane:

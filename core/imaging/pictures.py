@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,18 +35,28 @@ def read(data: bytes, *, limit_bytes: int) -> tuple[Picture, bytes]:
     Raises:
         UserError: damaged ("D09"), cut short ("D03"), too large when decoded ("D05").
     """
-    from PIL import Image, UnidentifiedImageError
+    from PIL import UnidentifiedImageError
 
+    try:
+        with _opened(data) as image:
+            _check_size(image, limit_bytes)
+            return _upright(image)
+    except UnidentifiedImageError as error:
+        raise UserError("The picture is damaged: its header cannot be read.", code="D09") from error
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise _damaged(error) from error
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[Image]:
+    """A picture with its header read and no pixel decoded; Pillow's own limit of pixels gives way to ours."""
+    from PIL import Image as pillow
+
+    pillow.MAX_IMAGE_PIXELS = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-                _check_size(image, limit_bytes)
-                return _upright(image)
-        except UnidentifiedImageError as error:
-            raise UserError("The picture is damaged: its header cannot be read.", code="D09") from error
-        except (OSError, SyntaxError, ValueError, EOFError) as error:
-            raise _damaged(error) from error
+        with pillow.open(io.BytesIO(data), formats=FORMATS) as image:
+            yield image
 
 
 def load_codecs() -> None:
@@ -56,15 +68,11 @@ def load_codecs() -> None:
 
 def declared_bytes(data: bytes) -> int:
     """Size of the decoded picture by its header; 0 where that cannot be read."""
-    from PIL import Image
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-                return _declared(image)
-        except (OSError, SyntaxError, ValueError):
-            return 0
+    try:
+        with _opened(data) as image:
+            return _declared(image)
+    except (OSError, SyntaxError, ValueError):
+        return 0
 
 
 def _declared(image: Image) -> int:

@@ -7,10 +7,11 @@ too long or talks nonsense costs the file in hand a sentence, and the next file 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import msgspec
 
-from core import codec
+from core import codec, paths
 from core.errors import BugError
 from core.imaging.facts import Instance, Picture, Rendered
 from core.isolate import GIB, Child, Limits, Lost
@@ -68,12 +69,13 @@ Answer = Ready | Rendered | FileAnswer
 class Decoder:
     """Asks decode children, one at a time; use as a context manager, from one thread."""
 
-    def __init__(self, settings: Settings, stop: threading.Event) -> None:
+    def __init__(self, settings: Settings, stop: threading.Event, command: Sequence[str] | None = None) -> None:
         image = int(settings.limits.image_gib * GIB)
         # A decoded picture is held up to twice (upright, in RGB) beside the file itself.
         limits = Limits(memory_bytes=GIB + 3 * image)
         self._start = Start(limits=limits, file_bytes=settings.limits.file_mb * MEGABYTE, image_bytes=image)
         self._stop = stop
+        self._command = command or paths.own_command("--decode")
         self._child: Child | None = None
 
     def __enter__(self) -> Decoder:
@@ -116,7 +118,7 @@ class Decoder:
             self._child = None
 
     def _started(self) -> Child:
-        child = Child("--decode")
+        child = Child(self._command)
         answer = _answered(child.ask(self._start, seconds=START_S, stop=self._stop))
         if not isinstance(answer[0], Ready):
             child.kill()
