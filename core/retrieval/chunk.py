@@ -17,11 +17,12 @@ WORDS = 230  # 300 tokens
 OVERLAP = 38  # 50 tokens
 SHORTEST = 31  # 40 tokens; a shorter remainder joins the passage before it
 _WORD = re.compile(r"\S+")
+_ROW = re.compile(r"^[^\n]*(?:\S\t|[^|\n]\|[^|\n])[^\n]*$", re.MULTILINE)
 
 
 def cut(text: str) -> tuple[Span, ...]:
     """The passages of one section as spans with their length in words; none for a blank text."""
-    pieces = [piece for start, end in split(text) for piece in _pieces(text, start, end)]
+    pieces = [piece for start, end in _sentences(text) for piece in _pieces(text, start, end)]
     if not pieces:
         return ()
     groups = list(_groups(pieces))
@@ -29,6 +30,20 @@ def cut(text: str) -> tuple[Span, ...]:
         first, _ = groups[-2]
         groups[-2:] = [(first, len(pieces))]
     return tuple(_span(pieces[first:last]) for first, last in groups)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of the sentences; a row of a table is one, however long its lines are."""
+    edge = 0
+    for row in _ROW.finditer(text):
+        yield from _prose(text, edge, row.start())
+        yield row.span()
+        edge = row.end()
+    yield from _prose(text, edge, len(text))
+
+
+def _prose(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    return ((start + first, start + last) for first, last in split(text[start:end]))
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
