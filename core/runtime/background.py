@@ -1,0 +1,169 @@
+"""Who the patient is: age, sex, pregnancy (direct.md section 1.4).
+
+Pure. What the file itself says (birth date, sex) goes before what notes say. It must not know diseases or drugs; those
+are concepts (mentions.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+
+from core import codec
+from core.domain.case import Case, Note
+from core.domain.evidence import Finding, Provenance, Quantity
+from core.domain.ports import Knowledge
+from core.runtime.drafts import BACKGROUND, Draft, note_source
+from core.runtime.ledger import Patient
+
+AGE, MALE, FEMALE, PREGNANCY = "PT:age", "WR:male-sex", "WR:female-sex", "WR:pregnancy"
+OLDEST = 122
+_SEX_WORDS = {"male": MALE, "m": MALE, "man": MALE, "gentleman": MALE, "boy": MALE}
+_SEX_WORDS |= {"mr": MALE, "mrs": FEMALE, "ms": FEMALE, "miss": FEMALE}
+_SEX_WORDS |= {"female": FEMALE, "f": FEMALE, "woman": FEMALE, "lady": FEMALE, "girl": FEMALE}
+_PERSON = r"man|woman|male|female|gentleman|lady|boy|girl|M|F"
+_AGE = re.compile(
+    rf"\b(?P<n>\d{{1,3}})\s*-?\s*(?:(?:year|yr)s?(?:\s*-?\s*|\s+)old|y/?o\b|y\.o\.|yrs?\b(?=\s+(?:old|{_PERSON}))|"
+    rf"(?P<tight>(?:M|F|[Mm]ale|[Ff]emale)\b))(?:\s*,?\s*(?P<words>(?:[A-Za-z-]+\s+){{0,4}}?)(?P<sex>{_PERSON})\b)?"
+)
+_AGED = re.compile(
+    r"\b(?:aged|age|Age|AGE)\s*[:=]?\s*(?P<n>\d{1,3})(?!\s*(?:months?|weeks?|days?)|\d|\s*[-\u2013]\s*\d)"
+)
+_SALUTATION = re.compile(r"\b(?P<s>Mr|Mrs|Ms|Miss)\b\.?\s+(?:[A-Z][a-z]+)(?:,\s*(?P<n>\d{2,3})\b)?")
+_SEX_FIELD = re.compile(r"\b(?:[Ss]ex|[Gg]ender)\s*[:=]\s*(?P<s>[Mm]ale|[Ff]emale|M|F)\b")
+_PRONOUN = re.compile(r"\b(he|she|his|her|him|himself|herself)\b", re.I)
+_ANOTHER = re.compile(
+    r"\b(?:mother|father|wife|husband|son|daughter|sister|brother|aunt|uncle|since|at|from|died|when|until)\b", re.I
+)
+_OTHERS = re.compile(r"(?:mother|father|wife|husband|son|daughter|sister|brother|aunt|uncle|partner|caller)\W+$", re.I)
+
+
+def background(case: Case, knowledge: Knowledge) -> Iterator[Draft]:
+    """Age and sex, from the file or else from the notes; bands of age that the concept table has."""
+    ages = [*_age_of_file(case)] or [draft for note in case.notes for draft in _ages(note)]
+    sexes = [*_sex_of_file(case, knowledge)] or [draft for note in case.notes for draft in _sexes(note, knowledge)]
+    yield from ages
+    yield from sexes or _by_pronoun(case.notes, knowledge)
+
+
+def person(drafts: Iterable[Finding]) -> Patient:
+    """Age, sex and pregnancy as the findings say; contradictory sexes count as unknown."""
+    age: float | None = None
+    sexes: set[str] = set()
+    pregnant: bool | None = None
+    for finding in drafts:
+        if finding.who != "patient" or finding.time != "current":
+            continue
+        if finding.concept == AGE and finding.value is not None:
+            age = finding.value.value if age is None else max(age, finding.value.value)
+        elif finding.concept in (MALE, FEMALE) and finding.holds:
+            sexes.add("male" if finding.concept == MALE else "female")
+        elif finding.concept == PREGNANCY and finding.polarity != "possible":
+            pregnant = bool(pregnant) or finding.polarity == "present"
+    sex = sexes.pop() if len(sexes) == 1 else ""
+    return Patient(age=age, sex=sex, pregnant=False if sex == "male" else pregnant)
+
+
+# -------------------------------------------------------------------------------------------------- the file
+
+
+def _age_of_file(case: Case) -> Iterator[Draft]:
+    born, now = _day(case.patient.birth_date), _day(case.created_at)
+    if born is None or now is None or born > now:
+        return
+    years = now.year - born.year - ((now.month, now.day) < (born.month, born.day))
+    if years <= OLDEST:
+        yield _age(years, _file_source(case, "birth date"), f"born {born.isoformat()}")
+
+
+def _sex_of_file(case: Case, knowledge: Knowledge) -> Iterator[Draft]:
+    concept = _SEX_WORDS.get(case.patient.sex.strip().lower())
+    if concept:
+        yield _sex(concept, _file_source(case, "sex"), case.patient.sex, knowledge)
+
+
+def _file_source(case: Case, what: str) -> Provenance:
+    label = f"{what} in the files' patient data"
+    return Provenance(kind="document", reference=case.id, sha256=codec.digest(case.patient), label=label)
+
+
+def _day(text: str) -> date | None:
+    """A date from "1950-03-01", "19500301" or a timestamp that begins with one."""
+    match = re.match(r"(\d{4})-?(\d{2})-?(\d{2})", text)
+    try:
+        return date(*(int(part) for part in match.groups())) if match else None
+    except ValueError:
+        return None
+
+
+# -------------------------------------------------------------------------------------------------- the notes
+
+
+def _ages(note: Note) -> Iterator[Draft]:
+    """The patient's age as a note states it; of several the highest, since lower ones are of onset or of events."""
+    for pattern in (_AGE, _AGED, _SALUTATION):
+        matches = [match for match in pattern.finditer(note.text) if match["n"] and int(match["n"]) <= OLDEST]
+        matches = [match for match in matches if not _of_another(note.text, match)]
+        if matches:
+            best = max(matches, key=lambda match: (int(match["n"]), match.group()))
+            yield _age(int(best["n"]), note_source(note, *best.span()), best.group())
+            return
+
+
+def _of_another(text: str, match: re.Match[str]) -> bool:
+    """Whether an age is a relative's, or the age at some event: "father died aged 49", "asthma since age 6"."""
+    before = text[max(0, match.start() - 40) : match.start()]
+    return _ANOTHER.search(re.split(r"[.;\n]", before)[-1]) is not None
+
+
+def _sexes(note: Note, knowledge: Knowledge) -> Iterator[Draft]:
+    """Each sex that a note states of the patient, once."""
+    found: dict[str, re.Match[str]] = {}
+    for match in (*_AGE.finditer(note.text), *_SEX_FIELD.finditer(note.text), *_SALUTATION.finditer(note.text)):
+        groups = match.groupdict()
+        word = groups.get("sex") or groups.get("tight") or groups.get("s") or ""
+        concept = _SEX_WORDS.get(word.lower())
+        if concept and not _of_another(note.text, match):
+            if concept not in found or match.group() < found[concept].group():
+                found[concept] = match
+    for concept in sorted(found):
+        match = found[concept]
+        yield _sex(concept, note_source(note, *match.span()), match.group(), knowledge)
+
+
+def _by_pronoun(notes: Sequence[Note], knowledge: Knowledge) -> Iterator[Draft]:
+    """Sex from pronouns, when every one of them says the same and none follows the naming of a relative."""
+    found: list[tuple[Note, re.Match[str]]] = []
+    for note in notes:
+        for match in _PRONOUN.finditer(note.text):
+            if not _OTHERS.search(note.text[: match.start()][-30:]):
+                found.append((note, match))
+    masculine = {match.group().lower().startswith("hi") or match.group().lower() == "he" for _, match in found}
+    if len(found) >= 2 and len(masculine) == 1:
+        note, match = min(found, key=lambda pair: (pair[0].sha256, pair[1].start()))
+        concept = MALE if masculine.pop() else FEMALE
+        yield _sex(concept, note_source(note, *match.span()), "by pronouns throughout", knowledge)
+
+
+def _age(years: int, source: Provenance, text: str) -> Draft:
+    return Draft(
+        finding=Finding(
+            id="",
+            concept=AGE,
+            name="Age",
+            provenance=source,
+            extractor=BACKGROUND,
+            text=text,
+            quantity="age",
+            value=Quantity(float(years), "a"),
+        )
+    )
+
+
+def _sex(concept: str, source: Provenance, text: str, knowledge: Knowledge) -> Draft:
+    entry = knowledge.concept(concept)
+    name = entry.name if entry else ("Male sex" if concept == MALE else "Female sex")
+    return Draft(
+        finding=Finding(id="", concept=concept, name=name, provenance=source, extractor=BACKGROUND, text=text)
+    )

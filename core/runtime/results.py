@@ -1,0 +1,168 @@
+"""Laboratory results written in notes: "K 6.8", "CRP 145 mg/L", "creatinine 2.3 mg/dL (baseline 1.0)".
+
+Pure. A name of the analyte table, then a number, then a unit. Without a unit a number counts only where the analyte
+has none or where one unit alone is plausible, and that is said; a unit that the analyte cannot have means that the
+number is no result ("magnesium 2 g"). Interpretation is laboratory.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from core.domain import units
+from core.domain.case import Note
+from core.domain.evidence import Time
+from core.domain.units import Unit
+from core.retrieval.terms import Word, words
+from core.runtime.analytes import Analyte, Analytes
+from core.runtime.drafts import note_source
+from core.runtime.laboratory import Result
+from core.runtime.numbers import time_of
+
+_LONGEST_NAME = 6  # words
+_SHORT = 3  # letters; such names count in lower case only with a unit
+# Also words or units: capitals only.
+_WORDS_TOO = frozenset(["got", "be", "pt", "ap", "ag", "ld", "tc", "tp", "all", "lip", "mg", "ca", "bil"])
+_TAKEN = frozenset(["iron", "folate", "b12", "vitamin_d", "insulin", "ethanol", "cortisol"])  # also drugs: unit needed
+_GAP = re.compile(
+    r"[+-]{0,2}\s*(?:\([^)\d]{1,25}\)\s*)?[:=~\u2248]?\s*(?:(?:of|is|was|at|now|today|level|count|result|measured|then|"
+    r"initially|up|down|to|only|remains|raised|elevated|high|low|still|about|around|approximately|on|arrival|admission|"
+    r"venous|has|risen|fallen|rising|falling|peaked|came|back|as|serum|repeat|latest|from|rose|fell|increased)\b[.,:]?\s+|"
+    r"[:=]\s*){0,5}"
+)
+_NUMBER = re.compile(
+    r"(?P<c>[<>\u2264\u2265]=?\s*)?(?P<n>-?\d{1,3}(?:,\d{3})+|-?\d{1,6}(?:\.\d+)?)(?![\d:]|/\d|\.\d|,\d)"
+)
+_NOT_A_RESULT = re.compile(
+    r"\s*[-\u2013]?\s*(?:times|doses?|tablets?|days?|hours?|hrs?|h\b|weeks?|months?|years?|minutes?|mins?|x\s?\d|am\b|"
+    r"pm\b|th\b|st\b|nd\b|rd\b|fold|units?\b|puffs?|drops?|ampoules?|bags?|out of|of \d|[-\u2013]\s?\d)",
+    re.I,
+)
+_SERIES = re.compile(
+    r"(?:\s+at\s+\d+\s?h(?:ours?)?)?\s*(?:,\s*(?:then|now|and)?|;|then|and then|->|\u2192|rising to|falling to|up to|"
+    r"down to|to)\s*(?:now\s+|at\s+)?(?=\d)",
+    re.I,
+)
+_BASELINE = re.compile(
+    r"\s*[,(;]?\s*(?:his|her|their|the)?\s*(?:baseline|usual(?:ly)?|previous(?:ly)?|prior|from|was|normally)\s*"
+    r"(?:was|is|of|about|around|value|:)?\s*(?=\d)",
+    re.I,
+)
+_EARLIER = re.compile(r"\b(?:baseline|usual|previous|prior|last)\s+$", re.I)
+_MOST = 4  # values of one series
+_UNIT_CHARACTERS, _UNIT_WORDS = 24, 3
+
+
+class _Value(NamedTuple):
+    """A number with what is written behind it. `unit` is None where no unit stands there."""
+
+    number: float
+    comparator: str
+    unit: Unit | None
+    start: int
+    end: int
+
+
+def written_results(note: Note, analytes: Analytes) -> Iterator[Result]:
+    """The results of a note in order."""
+    tokens = words(note.text)
+    index = 0
+    while index < len(tokens):
+        found = _name(note.text, tokens, index, analytes)
+        if found is not None:
+            analyte, last = found
+            yield from _results(note, analytes, analyte, span=(tokens[index].start, tokens[last - 1].end))
+        index = index + 1 if found is None else found[1]
+
+
+def _name(text: str, tokens: Sequence[Word], index: int, analytes: Analytes) -> tuple[Analyte, int] | None:
+    """The longest analyte name that begins at a word, and the index behind it."""
+    for last in range(min(len(tokens), index + _LONGEST_NAME), index, -1):
+        span = tokens[index:last]
+        name = analytes.names.get(tuple(token.norm for token in span))
+        between = (text[left.end : right.start] for left, right in zip(span, span[1:], strict=False))
+        if name is None or not all(gap.strip() in ("", "-", "/", "'") for gap in between):
+            continue
+        if len(span) > 1 or span[0].norm not in _WORDS_TOO or span[0].raw.isupper() or span[0].raw in ("Mg", "Ca"):
+            return analytes.by_id[name], last
+    return None
+
+
+def _results(note: Note, analytes: Analytes, analyte: Analyte, *, span: tuple[int, int]) -> Iterator[Result]:
+    values = list(_values(note.text, analyte, span[1]))
+    if not values:
+        return
+    unit = next((value.unit for value in values if value.unit is not None), None)
+    raw = note.text[span[0] : span[1]]
+    if unit is None and (analyte.id in _TAKEN or (len(raw) <= _SHORT and raw.islower())):
+        return
+    at = values[-1].end
+    baseline = _one_value(note.text, analyte, _BASELINE, at)
+    earlier = _EARLIER.search(note.text[max(0, span[0] - 12) : span[0]]) or raw.lower().startswith("baseline")
+    for number, value in enumerate(values):
+        is_last = number == len(values) - 1
+        time = time_of(note.text, span[0], value.end) if is_last and not earlier else "past"
+        yield _result(note, analytes, analyte, value, unit=unit, start=span[0], time=time)
+    if baseline is not None:
+        yield _result(note, analytes, analyte, baseline, unit=baseline.unit or unit, start=at, time="past")
+
+
+def _values(text: str, analyte: Analyte, at: int) -> Iterator[_Value]:
+    """The numbers behind a name: one, or a series ("90, then 180", "from 90 to 312")."""
+    pattern = _GAP
+    for _ in range(_MOST):
+        value = _one_value(text, analyte, pattern, at)
+        if value is None:
+            return
+        yield value
+        pattern, at = _SERIES, value.end
+
+
+def _one_value(text: str, analyte: Analyte, lead: re.Pattern[str], at: int) -> _Value | None:
+    """The number behind a lead, unless what follows it says that it is no result."""
+    gap = lead.match(text, at)
+    number = _NUMBER.match(text, gap.end()) if gap else None
+    if number is None or "\n" in text[at : number.start()]:
+        return None
+    unit, end = _unit(text, number.end())
+    if unit is None and _NOT_A_RESULT.match(text, number.end()):
+        return None
+    if unit is not None and not units.acceptable(analyte.id, unit):
+        return None
+    comparator = (number["c"] or "").strip()[:1]
+    return _Value(float(number["n"].replace(",", "")), comparator, unit, number.start(), end)
+
+
+def _unit(text: str, at: int) -> tuple[Unit | None, int]:
+    """The unit written right behind a number, and where it ends."""
+    tail = re.split(r"[;()\n]|,\s|\.\s", text[at : at + _UNIT_CHARACTERS], maxsplit=1)[0]
+    pieces = list(re.finditer(r"\S+", tail))[:_UNIT_WORDS]
+    for piece in reversed(pieces):
+        candidate = tail[: piece.end()].strip().rstrip(".,:")
+        unit = units.find_unit(candidate)
+        if unit is not None:
+            return unit, at + len(tail[: piece.end()].rstrip(".,:"))
+    return None, at
+
+
+def _result(
+    note: Note, analytes: Analytes, analyte: Analyte, value: _Value, *, unit: Unit | None, start: int, time: Time
+) -> Result:
+    said = ""
+    if unit is None and analyte.unit not in ("{ratio}", "{score}"):
+        unit = analytes.only_unit(analyte, value.number)
+        said = f"no unit written; read as {unit}, in which alone it is plausible" if unit else ""
+    return Result(
+        analyte=analyte,
+        test=analyte.name,
+        text=note.text[start : value.end].strip(" ,;("),
+        provenance=note_source(note, start, value.end),
+        number=value.number,
+        unit=str(unit) if unit else "",
+        comparator=value.comparator,
+        collected_at=note.written_on,
+        time=time,
+        note=said,
+    )
