@@ -31,13 +31,13 @@ def main(arguments: list[str] | None = None) -> int:
         from desktop.cli import commands
 
         return boundary.guard(lambda: commands.execute(chosen))
-    return boundary.guard(lambda: _open_window(chosen.profile))
+    return boundary.guard(lambda: _open_window(given))
 
 
-def _open_window(profile: str) -> int:
+def _open_window(given: list[str]) -> int:
     from desktop.app import run_window
 
-    return run_window([sys.argv[0], *(["--profile", profile] if profile else [])])
+    return run_window([sys.argv[0], *given])
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profile", default="", metavar="FOLDER", help=tr("another profile; `demo` is the demo's"))
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--fault", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--paint-only", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(command="")
     commands = parser.add_subparsers(metavar="COMMAND", dest="command")
     _add_work(commands)
