@@ -40,9 +40,9 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextTest(msgspec.Struct, frozen=True, kw_only=True):
-    """A test worth doing, and the conditions it separates."""
+    """A test worth doing, the concepts it would settle, and the conditions it separates."""
 
-    concept: str
+    concepts: tuple[str, ...]
     name: str
     obtain: str
     separates: tuple[str, ...]
@@ -73,7 +73,6 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     next_tests: tuple[NextTest, ...] = ()
     gaps: tuple[Gap, ...] = ()
     unavailable: tuple[str, ...] = ()
-    not_used: tuple[str, ...] = ()
     quality: tuple[QualityItem, ...] = ()
     injections: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()

@@ -9,22 +9,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from core.domain import units
 from core.domain.assessment import Assessment, NextTest, Section, Sentence
 from core.domain.case import Case
 from core.domain.chat import CallRecord
 from core.domain.condition import Condition
 from core.domain.evidence import Evidence, Finding
-from core.domain.hypothesis import Differential, Hypothesis, Reason
-from core.domain.passage import Fact, Passage
+from core.domain.hypothesis import Band, Differential, Hypothesis, Reason
+from core.domain.passage import Passage
 from core.domain.ports import Knowledge
-from core.runtime import citation, gaps, quality, safety, wording
+from core.runtime import citation, criteria, gaps, quality, safety, wording
 from core.runtime.differential import View, differential
 from core.runtime.evidence_book import EvidenceBook
+from core.runtime.weighing import SOMETHING_ELSE
 from core.settings import Weighing
 
 SHOWN = 3  # reasons named in a sentence; the table holds all
-_COMPARE = {">=": "at least", ">": "above", "<": "below", "<=": "at most", "=": "equal to"}
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,26 +45,31 @@ def assess(material: Material) -> Assessment:
     """The whole assessment, with every sentence resolved."""
     seen, knowledge = material.seen, material.knowledge
     book = EvidenceBook(seen.findings)
-    case_id = book.case(material.case)
     ranked = differential(seen, knowledge, book, material.weights)
+    case_id = book.case(material.case)
     flags = safety.flags(seen.ledger, material.quantities, knowledge, book)
-    sections = _sections(material, ranked, book)
+    sections = _sections(material, ranked, book, case_id)
     known = {item.id: item for item in book.items}
+    card = quality.card(material.case, seen.findings)
     return Assessment(
         conclusion="ranked" if ranked.sufficient else "insufficient",
         headline=citation.resolve(_headline(ranked, case_id), known),
         differential=ranked,
         flags=flags,
         sections=tuple(_resolved(section, known) for section in sections),
-        next_tests=_next_tests(seen, ranked, book),
+        next_tests=_next_tests(material, ranked),
         gaps=(*seen.contradicted, *seen.gaps),
-        unavailable=(*quality.unavailable(material.case, seen.findings), *material.unanswered),
-        not_used=quality.not_used(material.case, seen.findings),
-        quality=quality.card(material.case, seen.findings),
+        unavailable=(*quality.unavailable(material.case, seen.findings), *_unanswered(material.unanswered)),
+        quality=card,
         injections=material.injections,
         evidence=book.items,
         model=material.model,
     )
+
+
+def _unanswered(names: Sequence[str]) -> Iterable[str]:
+    if names:
+        yield f"answers about {wording.joined(tuple(map(wording.lowered, names)))}"
 
 
 def _resolved(section: Section, known: Mapping[str, Evidence]) -> Section:
@@ -80,29 +84,34 @@ def _headline(ranked: Differential, case_id: str) -> Sentence:
     if not ranked.sufficient:
         text = f"Insufficient evidence for a ranking: {ranked.why_insufficient}."
         return Sentence(text=text, evidence=(case_id,))
-    leading = [h for h in ranked.hypotheses if h.band == "leading"] or list(ranked.hypotheses[:1])
-    names = wording.joined([h.title for h in leading])
+    leading = _banded(ranked, ("leading",)) or ranked.hypotheses[:1]
+    names = wording.joined([h.title if n == 0 else wording.lowered(h.title) for n, h in enumerate(leading)])
     reasons = _evidence(reason for h in leading for reason in h.for_[:SHOWN])
-    text = f"Best supported by the findings: {names}."
-    return Sentence(text=text, evidence=reasons or (case_id,))
+    return Sentence(text=f"Best supported by the findings: {names}.", evidence=reasons or (case_id,))
+
+
+def _banded(ranked: Differential, bands: Sequence[Band]) -> tuple[Hypothesis, ...]:
+    """The conditions in these bands; "something else" is none."""
+    return tuple(h for h in ranked.hypotheses if h.band in bands and h.slug != SOMETHING_ELSE)
 
 
 def _evidence(reasons: Iterable[Reason]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cited for reason in reasons for cited in reason.evidence))
 
 
-def _sections(material: Material, ranked: Differential, book: EvidenceBook) -> tuple[Section, ...]:
+def _sections(
+    material: Material, ranked: Differential, book: EvidenceBook, case_id: str
+) -> tuple[Section, ...]:
     conditions = {condition.slug: condition for condition in material.knowledge.conditions}
-    leading = [h for h in ranked.hypotheses if h.band in ("leading", "possible")] if ranked.sufficient else []
-    top = [h for h in ranked.hypotheses if h.band != "excluded"][: gaps.TOP]
+    shown = _banded(ranked, ("leading", "possible")) if ranked.sufficient else ()
     sections = (
-        Section(id="conclusion", title="Conclusion", sentences=tuple(_place(h) for h in leading)),
+        Section(id="conclusion", title="Conclusion", sentences=tuple(_places(shown, ranked, case_id))),
         Section(id="summary", title="Summary by the model", sentences=_summary(material, book)),
         Section(
             id="criteria",
             title="Published criteria",
             sentences=tuple(
-                sentence for h in top for sentence in _criteria(conditions[h.slug], material.quantities, book)
+                sentence for h in shown for sentence in _criteria(conditions[h.slug], material, book)
             ),
         ),
         Section(id="treatment", title="What guidelines say first", sentences=_treatment(material.treatment, book)),
@@ -112,17 +121,25 @@ def _sections(material: Material, ranked: Differential, book: EvidenceBook) -> t
     return tuple(section for section in sections if section.sentences)
 
 
+def _places(shown: Sequence[Hypothesis], ranked: Differential, case_id: str) -> Iterable[Sentence]:
+    yield from map(_place, shown)
+    other = next(h for h in ranked.hypotheses if h.slug == SOMETHING_ELSE)
+    if shown:
+        text = f"Something that none of the {len(ranked.hypotheses) - 1} conditions weighed explains: {other.band}."
+        yield Sentence(text=text, evidence=(case_id,))
+
+
 def _place(hypothesis: Hypothesis) -> Sentence:
     """Why a condition stands where it stands, with both parts of its score."""
     reasons = hypothesis.for_[:SHOWN]
-    named = wording.joined([reason.text.lower() if reason.text[1:2].islower() else reason.text for reason in reasons])
-    score = f"structural score {hypothesis.structural:.2f}"
+    score = f"weight of clues {hypothesis.structural:.2f}"
     if hypothesis.model is not None:
-        score += f", model {hypothesis.model:+.2f} (spread {hypothesis.spread:.2f})"
+        score += f", model's ranking {hypothesis.model:+.2f}, unstable by {hypothesis.spread or 0.0:.2f}"
+    named = wording.joined([wording.lowered(reason.text) for reason in reasons])
     supported = f"supported by {named}" if named else "raised by the notes only"
     return Sentence(
-        text=f"{hypothesis.title}: {hypothesis.band}; {supported} ({score}).",
-        evidence=_evidence(reasons) or hypothesis.raised_by,
+        text=f"{hypothesis.title}: {hypothesis.band}, {supported} ({score}).",
+        evidence=_evidence(reasons) or hypothesis.raised_by or hypothesis.missing[0].evidence,
     )
 
 
@@ -135,49 +152,8 @@ def _summary(material: Material, book: EvidenceBook) -> tuple[Sentence, ...]:
     return tuple(checked)
 
 
-def _criteria(condition: Condition, quantities: Mapping[str, Finding], book: EvidenceBook) -> Iterable[Sentence]:
-    """Published cut-offs whose quantity is known: met or not met, with both numbers."""
-    for fact in condition.facts:
-        finding = quantities.get(fact.quantity)
-        if fact.kind == "diagnostic" and finding is not None and finding.value is not None:
-            met = _met(fact, finding)
-            if met is not None:
-                yield Sentence(
-                    text=f"{condition.title}, {_cut_off(fact)} ({fact.population}): {'met' if met else 'not met'}; "
-                    f"{finding.name} is {wording.value_of(finding)}.",
-                    evidence=(book.finding(finding.id), book.fact(condition, fact)),
-                )
-
-
-def _cut_off(fact: Fact) -> str:
-    if fact.low is not None and fact.high is not None:
-        return f"{fact.quantity} {fact.low:g} to {fact.high:g} {fact.unit}"
-    limit = fact.low if fact.low is not None else fact.high
-    return f"{fact.quantity} {_COMPARE.get(fact.comparator, fact.comparator)} {limit:g} {fact.unit}"
-
-
-def _met(fact: Fact, finding: Finding) -> bool | None:
-    """Is the cut-off met? None when units do not convert or the comparison is not a number's."""
-    value = _in_unit(finding, fact)
-    if value is None:
-        return None
-    if fact.low is not None and fact.high is not None:
-        return fact.low <= value <= fact.high
-    limit = fact.low if fact.low is not None else fact.high
-    if limit is None:
-        return None
-    rules = {">=": value >= limit, ">": value > limit, "<=": value <= limit, "<": value < limit, "=": value == limit}
-    return rules.get(fact.comparator)
-
-
-def _in_unit(finding: Finding, fact: Fact) -> float | None:
-    if finding.value is None:
-        return None
-    try:
-        given, wanted = units.parse_unit(finding.value.unit), units.parse_unit(fact.unit)
-        return units.convert_analyte(fact.quantity, finding.value.value, given, wanted)
-    except (units.UnknownUnit, units.WrongDimension):
-        return None
+def _criteria(condition: Condition, material: Material, book: EvidenceBook) -> Iterable[Sentence]:
+    return criteria.sentences(condition, material.quantities, material.seen.ledger.patient, book)
 
 
 def _treatment(passages: Sequence[Passage], book: EvidenceBook) -> tuple[Sentence, ...]:
@@ -209,12 +185,15 @@ def _contradictions(seen: View, book: EvidenceBook) -> tuple[Sentence, ...]:
     )
 
 
-def _next_tests(seen: View, ranked: Differential, book: EvidenceBook) -> tuple[NextTest, ...]:
+def _next_tests(material: Material, ranked: Differential) -> tuple[NextTest, ...]:
     """Tests worth doing, each citing the clue rows that make it so."""
-    by_concept = {
-        reason.concept: reason.evidence for h in reversed(ranked.hypotheses[: gaps.TOP]) for reason in h.missing
-    }
+    cited: dict[str, tuple[str, ...]] = {}
+    for hypothesis in reversed(ranked.hypotheses):
+        cited |= {reason.concept: reason.evidence for reason in hypothesis.missing}
+    seen = material.seen
     return tuple(
-        msgspec.structs.replace(test, evidence=by_concept.get(test.concept, ()))
-        for test in gaps.next_tests(seen.gaps, seen.titles)
+        msgspec.structs.replace(
+            test, evidence=tuple(dict.fromkeys(e for concept in test.concepts for e in cited.get(concept, ())))
+        )
+        for test in gaps.next_tests(seen.gaps, seen.titles, material.knowledge)
     )

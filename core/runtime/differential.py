@@ -37,19 +37,9 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     gaps: tuple[Gap, ...]
 
     @property
-    def question(self) -> Question | None:
-        """What the clinician is asked, if anything."""
-        return gap_rules.question(self.contradicted, self.gaps)
-
-    @property
     def titles(self) -> dict[str, str]:
         """Slug to title of the candidates."""
         return {s.condition.slug: s.condition.title for s in self.scored}
-
-    @property
-    def relevant(self) -> tuple[str, ...]:
-        """Finding ids that touch a clue of a candidate."""
-        return tuple(sorted({f for s in self.scored for w in s.weights if w.contribution for f in w.standing.findings}))
 
     def order(self) -> tuple[Scored, ...]:
         """Candidates by share, excluded ones last, ties by slug."""
@@ -109,6 +99,11 @@ def _raised(findings: Sequence[Finding], knowledge: Knowledge) -> dict[str, tupl
     return {slug: tuple(ids) for slug, ids in raised.items()}
 
 
+def touching(scored: Iterable[Scored]) -> tuple[str, ...]:
+    """Finding ids that touch a clue of a candidate."""
+    return tuple(sorted({f for s in scored for w in s.weights if w.contribution for f in w.standing.findings}))
+
+
 def view(
     ledger: Ledger,
     scored: tuple[Scored, ...],
@@ -120,32 +115,54 @@ def view(
     contradicted: Sequence[str],
     closed: frozenset[str],
 ) -> View:
-    """Combine structure and model, and find what is missing."""
+    """Combine structure and model, and find what is missing; `closed` concepts were asked already."""
     z = rank.z if rank else {}
     frame = gap_rules.Frame(scored=scored, ledger=ledger, weights=weights, model=z, beta=beta if rank else 0.0)
     return View(
         findings=ledger.findings,
         ledger=ledger,
         scored=scored,
-        shares=frame.distribution(),
+        shares=frame.outcome().shares,
         rank=rank,
         beta=frame.beta,
         why_insufficient=weighing.insufficient(scored, weighing.informative(scored), weights),
-        contradicted=gap_rules.contradiction_gaps(contradicted, knowledge, closed=closed),
+        contradicted=gap_rules.contradiction_gaps(contradicted, knowledge),
         gaps=gap_rules.missing(frame, knowledge, closed=closed),
     )
 
 
+def question(seen: View, knowledge: Knowledge) -> Question | None:
+    """What the clinician is asked, if anything."""
+    return gap_rules.question(seen.contradicted, seen.gaps, knowledge)
+
+
 def differential(seen: View, knowledge: Knowledge, book: EvidenceBook, weights: Weighing) -> Differential:
-    """The differential as it is shown: bands, for, against, missing, each cell with its evidence."""
-    alive = [seen.shares.get(s.condition.slug, 0.0) for s in seen.scored if s.excluded is None]
-    best = max(alive, default=0.0)
+    """The differential as it is shown: bands, for, against, missing, each cell with its evidence.
+
+    "Something else" stands in it at the place of its share; excluded conditions come last.
+    """
+    best = max((seen.shares.get(s.condition.slug, 0.0) for s in seen.scored), default=0.0)
+    rows = [_hypothesis(s, seen, knowledge, book, best=best, weights=weights) for s in seen.order()]
+    rows.append(_something_else(seen, best, weights))
     return Differential(
-        hypotheses=tuple(_hypothesis(s, seen, knowledge, book, best=best, weights=weights) for s in seen.order()),
+        hypotheses=tuple(sorted(rows, key=lambda h: (h.band == "excluded", -h.share, h.slug))),
         sufficient=not seen.why_insufficient,
         why_insufficient=seen.why_insufficient,
         model_used=seen.rank is not None,
         gaps=seen.gaps,
+    )
+
+
+def _something_else(seen: View, best: float, weights: Weighing) -> Hypothesis:
+    """What none of the known conditions explains; it has no structure of its own."""
+    share = seen.shares[weighing.SOMETHING_ELSE]
+    return Hypothesis(
+        slug=weighing.SOMETHING_ELSE,
+        title="Something else, not in this list",
+        concept="",
+        band=weighing.band(share, max(best, share), 0.0, weights),
+        structural=0.0,
+        share=round(share, 4),
     )
 
 
@@ -155,7 +172,8 @@ def _hypothesis(
     slug = scored.condition.slug
     share = seen.shares.get(slug, 0.0)
     excluded = scored.excluded
-    cells = [(weight, _reason(weight, scored, knowledge, book)) for weight in scored.weights]
+    cells = [(weight, _reason(weight, scored, knowledge, book)) for weight in sorted(scored.weights, key=_gravity)]
+    z, spread = (seen.rank.z.get(slug), seen.rank.spread.get(slug)) if seen.rank else (None, None)
     return Hypothesis(
         slug=slug,
         title=scored.condition.title,
@@ -163,18 +181,23 @@ def _hypothesis(
         band="excluded" if excluded else weighing.band(share, best, scored.structural, weights),
         structural=round(scored.structural, 3),
         share=round(share, 4),
-        model=round(seen.rank.z[slug], 3) if seen.rank else None,
-        spread=round(seen.rank.spread[slug], 3) if seen.rank else None,
-        for_=_sorted(reason for weight, reason in cells if weight.contribution > 0),
-        against=_sorted(reason for weight, reason in cells if weight.contribution < 0),
-        missing=_sorted(reason for weight, reason in cells if weight.standing.state in ("unknown", "contradicted")),
+        model=None if z is None else round(z, 3),
+        spread=None if spread is None else round(spread, 3),
+        for_=tuple(reason for weight, reason in cells if weight.contribution > 0),
+        against=tuple(reason for weight, reason in cells if weight.contribution < 0),
+        missing=tuple(reason for weight, reason in cells if weight.standing.state in ("unknown", "contradicted")),
         raised_by=tuple(book.finding(finding) for finding in scored.raised_by),
         excluded_because=_reason(excluded, scored, knowledge, book).text if excluded else "",
     )
 
 
-def _sorted(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-    return tuple(sorted(reasons, key=lambda reason: (-abs(reason.weight), reason.text)))
+_STRENGTHS = ("excludes", "hallmark", "typical", "against", "occasional")
+
+
+def _gravity(weight: Weight) -> tuple[float, bool, int, str]:
+    """Order of the cells: what counts most, what a sound work-up needs, then by strength."""
+    clue = weight.clue
+    return -abs(weight.contribution), not clue.critical, _STRENGTHS.index(clue.strength), clue.concept
 
 
 def _reason(weight: Weight, scored: Scored, knowledge: Knowledge, book: EvidenceBook) -> Reason:
@@ -183,13 +206,12 @@ def _reason(weight: Weight, scored: Scored, knowledge: Knowledge, book: Evidence
     concept = knowledge.concept(clue.concept)
     name = concept.name if concept else clue.concept
     state = weight.standing.state
-    text = {"present": name, "absent": f"{name}: absent", "contradicted": f"{name}: stated and denied"}.get(state, name)
     source = scored.condition.source(clue.citation)
     return Reason(
-        text=text,
+        text={"absent": f"{name}: absent", "contradicted": f"{name}: stated and denied"}.get(state, name),
         concept=clue.concept,
         strength=clue.strength,
-        weight=round(weight.contribution, 3) or (1.0 if clue.critical else 0.0),
+        weight=round(weight.contribution, 3),
         evidence=(*(book.finding(f) for f in weight.standing.findings), book.clue(scored.condition, clue, name)),
         citation=source.short if source else clue.citation,
     )

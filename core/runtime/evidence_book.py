@@ -27,11 +27,6 @@ class EvidenceBook:
     def items(self) -> tuple[Evidence, ...]:
         return tuple(self._by_key.values())
 
-    def only(self, identifiers: Iterable[str]) -> tuple[Evidence, ...]:
-        """The items of these ids, in order of the book."""
-        wanted = set(identifiers)
-        return tuple(item for item in self._by_key.values() if item.id in wanted)
-
     def add_finding(self, finding: Finding) -> str:
         """Evidence of a finding; its statement as text."""
         return self._add(f"finding {finding.id}", wording.statement(finding), finding.provenance, finding.id)
@@ -43,8 +38,9 @@ class EvidenceBook:
     def case(self, case: Case) -> str:
         """Evidence of the case as a whole: how much there was to read."""
         text = (
-            f"Case {case.title}, revision {case.revision}: {len(case.notes)} notes, {len(case.tables)} laboratory "
-            f"tables, {len(case.pictures)} pictures, {len(case.unread)} files not read."
+            f"Case {case.title}, revision {case.revision}: {_counted(len(case.notes), 'note')}, "
+            f"{_counted(len(case.tables), 'laboratory table')}, {_counted(len(case.pictures), 'picture')}, "
+            f"{_counted(len(case.unread), 'file')} not read."
         )
         provenance = Provenance(kind="document", reference=case.id, sha256=codec.digest(case), label="the whole case")
         return self._add("case", text, provenance, "")
@@ -52,7 +48,7 @@ class EvidenceBook:
     def fact(self, condition: Condition, fact: Fact) -> str:
         """Evidence of a published number, with its source and whether anyone has checked it."""
         provenance = _knowledge(condition, condition.source(fact.citation), codec.digest(fact), "facts")
-        return self._add(f"fact {fact.id}", f"{fact.statement} ({fact.status})", provenance, "")
+        return self._add(f"fact {condition.slug} {fact.id}", f"{fact.statement} ({fact.status})", provenance, "")
 
     def passage(self, passage: Passage) -> str:
         """Evidence of a guideline passage: its words, edition and place."""
@@ -68,7 +64,7 @@ class EvidenceBook:
 
     def clue(self, condition: Condition, clue: Clue, name: str) -> str:
         """Evidence of what a condition file says about a clue, with its published source."""
-        expected = name if clue.polarity == "present" else f"absence of {name}"
+        expected = wording.lowered(name) if clue.polarity == "present" else f"absence of {wording.lowered(name)}"
         text = f"{condition.title}: {expected} is {_STRENGTH[clue.strength]}."
         return self._add(
             f"clue {condition.slug} {clue.concept}",
@@ -89,6 +85,10 @@ class EvidenceBook:
             known = Evidence(id=f"e{len(self._by_key) + 1}", text=text, provenance=provenance, finding=finding)
             self._by_key[key] = known
         return known.id
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 _STRENGTH = {

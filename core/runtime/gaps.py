@@ -5,6 +5,7 @@ Pure. The value of a clue is the expected drop of the entropy of the combined di
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -14,7 +15,7 @@ from core.domain.condition import Clue
 from core.domain.evidence import Gap, Obtain, Question
 from core.domain.hypothesis import Band
 from core.domain.ports import Knowledge
-from core.runtime import weighing
+from core.runtime import analytes, weighing, wording
 from core.runtime.ledger import Ledger, State
 from core.runtime.weighing import Scored
 from core.settings import Weighing
@@ -32,6 +33,29 @@ EFFORT: dict[Obtain, float] = {
     "other": 0.6,
 }
 ASKABLE = ("history", "examination")
+_RESULT = re.compile(r"^(?:raised|normal|low|reduced|positive|stable|rise or fall of) ", re.I)
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How the candidates stand, as it is or would be: combined share and structural score by slug."""
+
+    shares: Mapping[str, float]
+    scores: Mapping[str, float]
+
+    @property
+    def entropy(self) -> float:
+        return weighing.entropy(self.shares)
+
+    def share(self, slug: str) -> float:
+        """0 for an excluded condition."""
+        return self.shares.get(slug, 0.0)
+
+    def band(self, slug: str, weights: Weighing) -> Band:
+        """The band in which the differential would show the condition."""
+        if slug not in self.shares:
+            return "excluded"
+        best = max(share for name, share in self.shares.items() if name != weighing.SOMETHING_ELSE)
+        return weighing.band(self.shares[slug], best, self.scores[slug], weights)
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,18 +67,21 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     model: Mapping[str, float]
     beta: float
 
-    def distribution(self, scored: Sequence[Scored] | None = None) -> dict[str, float]:
-        """The combined distribution, of these candidates or of re-weighed ones."""
+    def outcome(self, scored: Sequence[Scored] | None = None) -> Outcome:
+        """How these candidates stand, or re-weighed ones."""
         rows = self.scored if scored is None else scored
-        return weighing.shares(rows, self.model, tau=self.weights.tau, beta=self.beta)
+        return Outcome(
+            shares=weighing.shares(rows, self.model, tau=self.weights.tau, beta=self.beta),
+            scores={s.condition.slug: s.structural for s in rows},
+        )
 
-    def what_if(self, concept: str, state: State) -> dict[str, float]:
-        """The distribution if one concept were settled; only conditions with that clue are weighed again."""
+    def what_if(self, concept: str, state: State) -> Outcome:
+        """How they would stand if one concept were settled; only conditions that it touches are weighed again."""
         assumed = self.ledger.assume(concept, state)
-        return self.distribution(
+        return self.outcome(
             [
                 weighing.weigh(s.condition, assumed, self.weights, retrieval=s.retrieval)
-                if any(w.clue.concept == concept for w in s.weights)
+                if any(self.ledger.bears_on(concept, w.clue.concept) for w in s.weights)
                 else s
                 for s in self.scored
             ]
@@ -63,14 +90,12 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
 def missing(frame: Frame, knowledge: Knowledge, *, closed: frozenset[str]) -> tuple[Gap, ...]:
     """Unknown clues of the top five, most valuable first; `closed` concepts were asked already."""
-    before = frame.distribution()
-    top = sorted(
-        (s for s in frame.scored if s.excluded is None), key=lambda s: (-before[s.condition.slug], s.condition.slug)
-    )[:TOP]
-    clues = _unknown(top)
+    before = frame.outcome()
+    alive = [s for s in frame.scored if s.excluded is None]
+    top = sorted(alive, key=lambda s: (-before.share(s.condition.slug), s.condition.slug))[:TOP]
     gaps = [
         _gap(clue, frame, knowledge, before=before, top=top)
-        for concept, clue in sorted(clues.items())
+        for concept, clue in sorted(_unknown(top).items())
         if concept not in closed
     ]
     return tuple(sorted(gaps, key=lambda gap: (-gap.value_bits, gap.concept)))
@@ -89,112 +114,129 @@ def _unknown(top: Sequence[Scored]) -> dict[str, Clue]:
     return found
 
 
-def _gap(clue: Clue, frame: Frame, knowledge: Knowledge, *, before: Mapping[str, float], top: Sequence[Scored]) -> Gap:
+def _gap(clue: Clue, frame: Frame, knowledge: Knowledge, *, before: Outcome, top: Sequence[Scored]) -> Gap:
     present = frame.what_if(clue.concept, "present")
     absent = frame.what_if(clue.concept, "absent")
-    expected = PRESENT * weighing.entropy(present) + (1 - PRESENT) * weighing.entropy(absent)
-    drop = max(0.0, weighing.entropy(before) - expected) * EFFORT[clue.obtain]
+    expected = PRESENT * present.entropy + (1 - PRESENT) * absent.entropy
+    drop = max(0.0, before.entropy - expected) * EFFORT[clue.obtain]
     separates = tuple(s.condition.slug for s in top if any(w.clue.concept == clue.concept for w in s.weights))
-    concept = knowledge.concept(clue.concept)
     return Gap(
         concept=clue.concept,
-        name=concept.name if concept else clue.concept,
+        name=_name(clue.concept, knowledge),
         obtain=clue.obtain,
-        why=_why(top, before=before, present=present, absent=absent, frame=frame),
+        why=_why(top, before=before, present=present, absent=absent, weights=frame.weights),
         critical=clue.critical,
         value_bits=round(drop, 4),
         separates=separates,
     )
 
 
+def _name(identifier: str, knowledge: Knowledge) -> str:
+    concept = knowledge.concept(identifier)
+    return concept.name if concept else identifier
+
+
 def _why(
-    top: Sequence[Scored],
-    *,
-    before: Mapping[str, float],
-    present: Mapping[str, float],
-    absent: Mapping[str, float],
-    frame: Frame,
+    top: Sequence[Scored], *, before: Outcome, present: Outcome, absent: Outcome, weights: Weighing
 ) -> str:
     """In words: whose place changes most, and from which band to which."""
-    moved = max(top, key=lambda s: (_shift(s, before, present, absent), s.condition.slug))
-    slug, title = moved.condition.slug, moved.condition.title
-    state, after = max(
-        (("present", present), ("absent", absent)), key=lambda pair: abs(pair[1].get(slug, 0.0) - before[slug])
-    )
-    was, becomes = _band(moved, before, frame), _band(moved, after, frame)
-    verb = "raise" if after.get(slug, 0.0) > before[slug] else "lower"
-    if was == becomes:
-        return f"{state} would {verb} {title} (it would stay {was})"
-    return f"{state} would {verb} {title} from {was} to {becomes}"
+    moves = [(_shift(s, before, after), s, state, after) for s in top for state, after in _both(present, absent)]
+    _, moved, state, after = max(moves, key=lambda move: (move[0], move[1].condition.slug, move[2]))
+    slug, title = moved.condition.slug, wording.lowered(moved.condition.title)
+    was, becomes = before.band(slug, weights), after.band(slug, weights)
+    if was != becomes:
+        return f"{state} would move {title} from {was} to {becomes}"
+    side = "for" if after.share(slug) > before.share(slug) else "against"
+    return f"{state} would speak {side} {title}"
 
 
-def _shift(
-    scored: Scored, before: Mapping[str, float], present: Mapping[str, float], absent: Mapping[str, float]
-) -> float:
-    slug = scored.condition.slug
-    return max(abs(present.get(slug, 0.0) - before[slug]), abs(absent.get(slug, 0.0) - before[slug]))
+def _both(present: Outcome, absent: Outcome) -> tuple[tuple[str, Outcome], ...]:
+    return ("present", present), ("absent", absent)
 
 
-def _band(scored: Scored, distribution: Mapping[str, float], frame: Frame) -> Band:
-    share = distribution.get(scored.condition.slug, 0.0)
-    named = [value for slug, value in distribution.items() if slug != weighing.SOMETHING_ELSE]
-    structural = max(scored.structural, frame.weights.least_score)
-    return weighing.band(share, max(named, default=0.0), structural, frame.weights)
+def _shift(scored: Scored, before: Outcome, after: Outcome) -> float:
+    return round(abs(after.share(scored.condition.slug) - before.share(scored.condition.slug)), 9)
 
 
-def contradiction_gaps(
-    contradictions: Sequence[str], knowledge: Knowledge, *, closed: frozenset[str]
-) -> tuple[Gap, ...]:
+def contradiction_gaps(contradictions: Sequence[str], knowledge: Knowledge) -> tuple[Gap, ...]:
     """Concepts that the case both states and denies, as gaps to be asked first."""
-    gaps = []
-    for identifier in sorted(set(contradictions) - closed):
-        concept = knowledge.concept(identifier)
-        name = concept.name if concept else identifier
-        gaps.append(
-            Gap(
-                concept=identifier,
-                name=name,
-                obtain="history",
-                why="the documents both state and deny it",
-                critical=True,
-                kind="contradiction",
-            )
+    return tuple(
+        Gap(
+            concept=identifier,
+            name=_name(identifier, knowledge),
+            obtain="history",
+            why="the documents both state and deny it",
+            critical=True,
+            kind="contradiction",
         )
-    return tuple(gaps)
+        for identifier in sorted(set(contradictions))
+    )
 
 
-def question(contradicted: Sequence[Gap], gaps: Sequence[Gap]) -> Question | None:
-    """At most three things to ask: contradictions, then critical, then by value; None when nothing can be asked."""
+def question(contradicted: Sequence[Gap], gaps: Sequence[Gap], knowledge: Knowledge) -> Question | None:
+    """At most three things to ask: contradictions, then critical, then by value; None when nothing can be asked.
+
+    Of a finding and its kinds (leg swelling, left calf swelling) only the first in that order is asked.
+    """
     askable = sorted(
         (gap for gap in gaps if gap.obtain in ASKABLE and (gap.critical or gap.value_bits > 0)),
         key=lambda gap: (not gap.critical, -gap.value_bits, gap.concept),
     )
-    chosen = (*contradicted, *askable)[:MOST_QUESTIONS]
-    if not chosen:
-        return None
-    return Question(gaps=chosen, wording=tuple(_wording(gap) for gap in chosen))
+    chosen: list[Gap] = []
+    for gap in (*contradicted, *askable):
+        if not any(_akin(gap.concept, other.concept, knowledge) for other in chosen):
+            chosen.append(gap)
+    chosen = chosen[:MOST_QUESTIONS]
+    return Question(gaps=tuple(chosen), wording=tuple(_wording(gap) for gap in chosen)) if chosen else None
+
+
+def _akin(one: str, other: str, knowledge: Knowledge) -> bool:
+    return one in knowledge.ancestors(other) or other in knowledge.ancestors(one)
 
 
 def _wording(gap: Gap) -> str:
     if gap.kind == "contradiction":
-        return f"{gap.name}: is it present? {gap.why[0].upper()}{gap.why[1:]}."
-    return f"{gap.name}: present or absent? It matters: {gap.why}."
+        return f"{gap.name}: is it present? {wording.sentence(gap.why)}"
+    return f"{gap.name}: present or absent? {wording.sentence(gap.why)}"
 
 
-def next_tests(gaps: Sequence[Gap], titles: Mapping[str, str]) -> tuple[NextTest, ...]:
-    """At most five tests, each naming the conditions it separates; critical ones first."""
+def next_tests(gaps: Sequence[Gap], titles: Mapping[str, str], knowledge: Knowledge) -> tuple[NextTest, ...]:
+    """At most five tests, each naming the conditions it separates; critical ones first.
+
+    What one test shows (D-dimer raised, D-dimer normal; all signs on an ECG) is one row.
+    """
     tests = sorted(
         (gap for gap in gaps if gap.obtain not in ASKABLE),
         key=lambda gap: (not gap.critical, -gap.value_bits, gap.concept),
-    )[:MOST_TESTS]
-    return tuple(
-        NextTest(
-            concept=gap.concept,
-            name=gap.name,
-            obtain=gap.obtain,
-            separates=tuple(titles.get(slug, slug) for slug in gap.separates),
-            why=gap.why,
-            value_bits=gap.value_bits,
-        )
-        for gap in tests
+    )
+    grouped: dict[str, list[Gap]] = {}
+    for gap in tests:
+        grouped.setdefault(_test_name(gap, knowledge), []).append(gap)
+    return tuple(_test(name, rows, titles) for name, rows in list(grouped.items())[:MOST_TESTS])
+
+
+def _test_name(gap: Gap, knowledge: Knowledge) -> str:
+    """The test that shows a finding: "D-dimer" for "Raised D-dimer", the analyte's name for a laboratory concept."""
+    if gap.obtain == "ecg":
+        return "12-lead ECG"
+    concept = knowledge.concept(gap.concept)
+    analyte = analytes.packaged().by_id.get(concept.lab.split(" ")[0].partition(":")[0]) if concept else None
+    if analyte is not None:
+        return analyte.name
+    named = _RESULT.sub("", gap.name)
+    if named != gap.name:
+        return named[:1].upper() + named[1:]
+    return f"Imaging for {wording.lowered(gap.name)}" if gap.obtain == "imaging" else gap.name
+
+
+def _test(name: str, rows: Sequence[Gap], titles: Mapping[str, str]) -> NextTest:
+    slugs = dict.fromkeys(slug for gap in rows for slug in gap.separates)
+    best = rows[0]
+    return NextTest(
+        concepts=tuple(gap.concept for gap in rows),
+        name=name,
+        obtain=best.obtain,
+        separates=tuple(titles.get(slug, slug) for slug in slugs),
+        why=f"{wording.lowered(best.name)} {best.why}",
+        value_bits=best.value_bits,
     )

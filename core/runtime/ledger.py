@@ -7,7 +7,7 @@ absent general concept also says its specific ones are absent (no leg swelling: 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -47,36 +47,57 @@ class Ledger:
         self._knowledge = knowledge
         self._present: dict[str, list[str]] = defaultdict(list)
         self._absent: dict[str, list[str]] = defaultdict(list)
-        self._said: dict[str, Standing] = {}
-        self._assumed: dict[str, State] = {}
-        for finding in self.findings:
+        self._assumed: tuple[str, State] | None = None
+        self._known: dict[str, Standing] = {}
+        counting = [finding for finding in self.findings if _counts(finding)]
+        self._said = {finding.concept: finding for finding in counting if finding.extractor == CLINICIAN}
+        for finding in counting:
             self._enter(finding)
 
     def _enter(self, finding: Finding) -> None:
-        if finding.extractor == ALLERGY or finding.time != "current" or finding.who != "patient":
-            return
-        if finding.extractor == CLINICIAN and finding.polarity in ("present", "absent"):
-            self._said[finding.concept] = Standing(finding.polarity, (finding.id,))
+        said = self._said.get(finding.concept)
+        if said is not None and said.polarity != finding.polarity:
+            return  # the clinician has settled it
         if finding.polarity == "present":
             for concept in sorted(self._knowledge.ancestors(finding.concept)):
                 self._present[concept].append(finding.id)
-        elif finding.polarity == "absent":
+        else:
             self._absent[finding.concept].append(finding.id)
 
     def assume(self, concept: str, state: State) -> Ledger:
-        """The same ledger with one concept settled."""
+        """The same ledger with one concept settled, and with it what follows for general and specific ones."""
         copy = object.__new__(Ledger)
         copy.__dict__.update(self.__dict__)
-        copy._assumed = {**self._assumed, concept: state}
+        copy._assumed = concept, state
         return copy
+
+    def bears_on(self, concept: str, other: str) -> bool:
+        """Does settling one concept say anything about the other: are they the same, or one a kind of the other?"""
+        return other in self._knowledge.ancestors(concept) or concept in self._knowledge.ancestors(other)
 
     def standing(self, concept: str) -> Standing:
         """What is known of a concept."""
-        assumed = self._assumed.get(concept)
+        assumed = self._assumption(concept)
         if assumed is not None:
             return Standing(assumed)
-        if concept in self._said:
-            return self._said[concept]
+        if concept not in self._known:
+            self._known[concept] = self._weighed(concept)
+        return self._known[concept]
+
+    def _assumption(self, concept: str) -> State | None:
+        if self._assumed is None:
+            return None
+        settled, state = self._assumed
+        if settled == concept:
+            return state
+        if state == "present" and concept in self._knowledge.ancestors(settled):
+            return "present"
+        return "absent" if state == "absent" and settled in self._knowledge.ancestors(concept) else None
+
+    def _weighed(self, concept: str) -> Standing:
+        said = self._said.get(concept)
+        if said is not None:
+            return Standing("present" if said.polarity == "present" else "absent", (said.id,))
         present = self._present.get(concept, [])
         absent = [
             finding for above in sorted(self._knowledge.ancestors(concept)) for finding in self._absent.get(above, ())
@@ -91,6 +112,11 @@ class Ledger:
         """For rules: is it present (also when another place denies it)? Unknown counts as no."""
         return self.standing(concept).state in ("present", "contradicted")
 
-    def by_id(self) -> Mapping[str, Finding]:
-        """Findings by id."""
-        return {finding.id: finding for finding in self.findings}
+
+def _counts(finding: Finding) -> bool:
+    """Only what is said of the patient now, and surely, counts; an allergy is no drug taken."""
+    return (
+        finding.extractor != ALLERGY
+        and (finding.time, finding.who) == ("current", "patient")
+        and finding.polarity in ("present", "absent")
+    )

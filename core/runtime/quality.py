@@ -30,11 +30,6 @@ def unavailable(case: Case, findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple(lacking)
 
 
-def not_used(case: Case, findings: Sequence[Finding]) -> tuple[str, ...]:
-    """What was there and not used, each with its reason."""
-    return tuple(item.text for item in card(case, findings))
-
-
 def _unread(case: Case) -> Iterable[QualityItem]:
     for unread in case.unread:
         yield QualityItem(kind="not read", text=f"{unread.name}: {unread.reason}")

@@ -8,17 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.domain.assessment import Assessment, SafetyFlag, Section, Sentence
+from core.domain.assessment import Assessment, NextTest, SafetyFlag, Section, Sentence
 from core.domain.case import Case
 from core.domain.hypothesis import Hypothesis, Reason
 from core.domain.memory import WorkingMemory
 from core.domain.notices import notice
 from core.domain.report import Block, Line, Report, Table, Tone
 from core.errors import UserError
+from core.runtime import wording
 from core.runtime.gaps import TOP
+from core.runtime.ledger import CLINICIAN
+from core.runtime.weighing import SOMETHING_ELSE
 from core.store.journal import RunRow
 
-MOST_MISSING = 8
+MOST_MISSING = 5
+MOST_HELPFUL = 8
+OBTAINED = {
+    "history": "history",
+    "examination": "examination",
+    "laboratory": "laboratory",
+    "ecg": "ECG",
+    "imaging": "imaging",
+    "other": "other test",
+}
 
 
 def build(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
@@ -38,7 +50,11 @@ def build(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
         banner=_banner(row, memory, assessment.unavailable),
         blocks=tuple(block for block in _blocks(assessment, memory) if block.lines or block.tables),
         evidence=assessment.evidence,
-        footer=(notice("N8"), f"Run {row.id}, workflow {row.workflow} {row.version}, case revision {row.revision}."),
+        footer=(
+            notice("N8"),
+            f"Run {row.id} of {_moment(row.created_at)}, workflow {row.workflow} {row.version}, "
+            f"case revision {row.revision}.",
+        ),
     )
 
 
@@ -59,6 +75,11 @@ def _partial(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
         footer=(notice("N8"),),
         partial=True,
     )
+
+
+def _moment(at: str) -> str:
+    """A time as a person reads it: to the minute, its zone named."""
+    return f"{at[:10]} {at[11:16]} UTC" if at.endswith("+00:00") else at
 
 
 def _patient(case: Case) -> str:
@@ -93,7 +114,7 @@ def _blocks(assessment: Assessment, memory: WorkingMemory) -> Iterable[Block]:
         title="Instruction-like text found (quoted data, without effect)",
         lines=_plain(f"“{text}”" for text in assessment.injections),
     )
-    yield _model(assessment)
+    yield _model(assessment, memory)
 
 
 def _flag(flag: SafetyFlag) -> Line:
@@ -114,7 +135,7 @@ def _conclusion(assessment: Assessment, section: Section | None) -> Block:
     lines = [_line(assessment.headline)]
     lines += [_line(sentence) for sentence in section.sentences] if section else []
     if not assessment.differential.model_used:
-        lines.append(Line(text="Model not used: the ranking rests on findings and guidelines alone.", tone="muted"))
+        lines.append(Line(text="Model not used: the order rests on findings and guidelines alone.", tone="muted"))
     return Block(id="conclusion", title="Conclusion", lines=tuple(lines))
 
 
@@ -127,68 +148,89 @@ def _section_blocks(sections: dict[str, Section], identifiers: Sequence[str]) ->
 
 def _columns(assessment: Assessment) -> Block:
     """For, against, missing of the top five; when evidence is insufficient only what is missing."""
-    shown = [h for h in assessment.differential.hypotheses if h.band != "excluded"][:TOP]
     if assessment.conclusion == "insufficient":
-        gaps = tuple(Line(text=f"{gap.name} ({gap.obtain}): {gap.why}") for gap in assessment.gaps[:MOST_MISSING])
-        return Block(id="columns", title="What would help most", lines=gaps)
+        return Block(id="columns", title="What would help most", lines=_helpful(assessment))
+    named = [h for h in assessment.differential.hypotheses if h.band != "excluded" and h.slug != SOMETHING_ELSE]
     rows = tuple(
-        ((Line(text=_standing(h)),), _cells(h.for_), _cells(h.against), _cells(h.missing[:MOST_MISSING])) for h in shown
+        ((Line(text=_standing(h)),), _cells(h.for_), _cells(h.against), _missing(h.missing)) for h in named[:TOP]
     )
     table = Table(title="", columns=("Condition", "For", "Against", "Missing"), rows=rows)
     return Block(id="columns", title="For, against, missing", tables=(table,))
 
 
+def _helpful(assessment: Assessment) -> tuple[Line, ...]:
+    """The most valuable gaps, each citing the clues that make it so."""
+    cited: dict[str, tuple[str, ...]] = {}
+    for hypothesis in reversed(assessment.differential.hypotheses):
+        cited |= {reason.concept: reason.evidence for reason in hypothesis.missing}
+    return tuple(
+        Line(text=f"{gap.name} ({OBTAINED[gap.obtain]}): {gap.why}.", evidence=cited.get(gap.concept, ()))
+        for gap in assessment.gaps[:MOST_HELPFUL]
+    )
+
+
 def _standing(hypothesis: Hypothesis) -> str:
-    text = f"{hypothesis.title}: {hypothesis.band}, structure {hypothesis.structural:.2f}"
-    return text if hypothesis.model is None else f"{text}, model {hypothesis.model:+.2f}"
+    text = f"{hypothesis.title}: {hypothesis.band} (clues {hypothesis.structural:.2f}"
+    return f"{text})" if hypothesis.model is None else f"{text}, model {hypothesis.model:+.2f})"
 
 
 def _cells(reasons: Sequence[Reason]) -> tuple[Line, ...]:
     return tuple(Line(text=f"{reason.text} ({reason.strength})", evidence=reason.evidence) for reason in reasons)
 
 
+def _missing(reasons: Sequence[Reason]) -> tuple[Line, ...]:
+    """What is not known and matters most; of the rest the number."""
+    more = len(reasons) - MOST_MISSING
+    rest = (Line(text=f"and {more} more", tone="muted"),) if more > 0 else ()
+    return (*_cells(reasons[:MOST_MISSING]), *rest)
+
+
 def _tests(assessment: Assessment) -> Block:
     lines = tuple(
-        Line(
-            text=f"{test.name} ({test.obtain}): separates {', '.join(test.separates)}; {test.why}.",
-            evidence=test.evidence,
-        )
+        Line(text=f"{test.name}: {test.why}. {_separates(test)}", evidence=test.evidence)
         for test in assessment.next_tests
     )
     return Block(id="tests", title="Next tests to consider", lines=lines)
 
 
+def _separates(test: NextTest) -> str:
+    names = wording.joined(tuple(map(wording.lowered, test.separates)))
+    return f"Separates {names}." if len(test.separates) > 1 else f"Bears on {names}."
+
+
 def _answers(memory: WorkingMemory) -> Block:
     names = {gap.concept: gap.name for gap in memory.gaps}
     names |= {finding.concept: finding.name for finding in memory.findings}
-    evidence = {finding.concept: finding for finding in memory.findings if finding.extractor == "clinician"}
+    items = {item.finding: item.id for item in (memory.assessment.evidence if memory.assessment else ())}
+    given = {f.concept: items.get(f.id, "") for f in memory.findings if f.extractor == CLINICIAN}
     lines = tuple(
         Line(
-            text=f"{names.get(answer.concept, answer.concept)}: {answer.state}"
-            + (f" (“{answer.text}”)" if answer.text else ""),
-            tone="plain" if answer.concept in evidence else "muted",
+            text=wording.read_back(answer, names.get(answer.concept, answer.concept)),
+            evidence=tuple(filter(None, (given.get(answer.concept, ""),))),
+            tone="plain" if answer.concept in given else "muted",
         )
         for answer in memory.answers
     )
     return Block(id="answers", title="Asked and answered", lines=lines)
 
 
-def _model(assessment: Assessment) -> Block:
+def _model(assessment: Assessment, memory: WorkingMemory) -> Block:
+    return Block(id="model", title="Model record", lines=_plain(_model_lines(assessment, memory)))
+
+
+def _model_lines(assessment: Assessment, memory: WorkingMemory) -> Iterable[str]:
     record = assessment.model
-    if record is None:
-        return Block(id="model", title="Model record", lines=_plain(["No language model was used."]))
-    return Block(
-        id="model",
-        title="Model record",
-        lines=_plain(
-            (
-                f"Pack {record.pack_id} ({record.quant}), sha256 {record.contents_sha256}, checked {record.verify}.",
-                f"llama.cpp {record.lib_version} ({record.lib_build}), {record.device}, rung {record.rung}, "
-                f"{record.n_threads} threads, context {record.n_ctx}, seed {record.seed}.",
-                f"Prompt {record.prompt_name}, sha256 {record.prompt_sha256}.",
-            )
-        ),
-    )
+    if record is None and not memory.model_calls:
+        yield "No language model was used."
+    elif not assessment.differential.model_used:
+        yield "A language model was called and did not finish the ranking; nothing of it was used there."
+    if record is not None:
+        yield f"Pack {record.pack_id} ({record.quant}), sha256 {record.contents_sha256}, checked {record.verify}."
+        yield (
+            f"llama.cpp {record.lib_version} ({record.lib_build}), {record.device}, rung {record.rung}, "
+            f"{record.n_threads} threads, context {record.n_ctx}, seed {record.seed}."
+        )
+        yield f"Prompt {record.prompt_name}, sha256 {record.prompt_sha256}."
 
 
 def text(report: Report) -> str:

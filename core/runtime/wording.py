@@ -4,70 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.domain.evidence import Finding
-from core.domain.units import format_value, parse_unit
+from core.domain.evidence import Answer, Finding
+from core.domain.units import find_unit, format_value
+from core.runtime.ledger import ALLERGY
 
 MOST_PROBLEMS = 24
-_QUOTE = 90
+_LEAD = {"present": "", "absent": "No ", "possible": "Possible "}
+_TIME = {"past": "in the past", "future": "as a possibility ahead"}
+_WHO = {"family": "in the family", "other": "of another person"}
+_RANGE = {"low": "low", "high": "high", "critical": "critical", "normal": "normal"}
 
 
 def value_of(finding: Finding) -> str:
-    """A measurement's number with its unit."""
-    return format_value(finding.value.value, parse_unit(finding.value.unit)) if finding.value else ""
+    """A measurement's number with its unit; a unit that is not known as it was written."""
+    return amount(finding.value.value, finding.value.unit) if finding.value else ""
+
+
+def amount(value: float, unit: str) -> str:
+    """A number with its unit as a person reads it; an unknown unit as it was written."""
+    known = find_unit(unit)
+    return format_value(value, known) if known else f"{value:g} {unit}".rstrip()
 
 
 def statement(finding: Finding) -> str:
     """A finding as a full statement, with value, range, time, change and formula where there are any."""
-    if finding.value is None:
-        return f"{_polarity(finding)}{_context(finding)}"
-    parts = [f"{finding.name} {value_of(finding)}"]
-    inside: list[str] = [finding.abnormal] if finding.abnormal in ("low", "high", "critical", "normal") else []
-    if finding.reference_range:
-        inside.append(f"reference {finding.reference_range}")
-    if inside:
-        parts.append(f"({', '.join(inside)})")
-    if finding.change is not None:
-        parts.append(f"change {finding.change:+g} since the value before")
-    if finding.formula:
-        parts.append(f"computed: {finding.formula}")
-    if finding.note:
-        parts.append(f"[{finding.note}]")
-    return " ".join(parts)
-
-
-def _polarity(finding: Finding) -> str:
-    if finding.extractor == "allergy":
+    if finding.extractor == ALLERGY and finding.polarity == "present":
         return f"Allergy recorded: {finding.name}"
-    lead = {"present": "", "absent": "No ", "possible": "Possible "}[finding.polarity]
-    return lead + (_lowered(finding.name) if lead else finding.name)
+    lead = _LEAD[finding.polarity]
+    name = lowered(finding.name) if lead else finding.name
+    value = f" {value_of(finding)}" if finding.value is not None else ""
+    inside = "; ".join(_details(finding))
+    return f"{lead}{name}{value}" + (f" ({inside})" if inside else "")
 
 
-def _lowered(name: str) -> str:
-    """A name inside a phrase; abbreviations stay as they are."""
+def _details(finding: Finding) -> Iterable[str]:
+    if finding.extractor == ALLERGY:
+        yield "as an allergy"
+    if finding.time in _TIME:
+        yield _TIME[finding.time]
+    if finding.who in _WHO:
+        yield _WHO[finding.who]
+    if finding.value is not None and finding.abnormal in _RANGE:
+        yield _RANGE[finding.abnormal]
+    if finding.reference_range:
+        yield f"reference {finding.reference_range}"
+    if finding.change is not None and finding.value is not None:
+        yield f"{_change(finding)} since the value before"
+    if finding.formula:
+        yield f"computed: {finding.formula}"
+    if finding.note:
+        yield finding.note
+
+
+def _change(finding: Finding) -> str:
+    """ "up 0.4 mmol/L"; the change is in the value's own unit."""
+    if not finding.change or finding.value is None:
+        return "no change"
+    return f"{'up' if finding.change > 0 else 'down'} {amount(abs(finding.change), finding.value.unit)}"
+
+
+def lowered(name: str) -> str:
+    """A name inside a phrase; abbreviations and names with capitals inside ("pH", "T-wave") stay as they are."""
     return name[0].lower() + name[1:] if len(name) > 1 and name[1].islower() else name
 
 
-def _context(finding: Finding) -> str:
-    words = []
-    if finding.time == "past":
-        words.append("in the past")
-    if finding.time == "future":
-        words.append("as a possibility ahead")
-    if finding.who == "family":
-        words.append("in the family")
-    if finding.who == "other":
-        words.append("of another person")
-    if finding.formula:
-        words.append(f"by {finding.formula}")
-    if finding.note:
-        words.append(finding.note)
-    return f" ({', '.join(words)})" if words else ""
-
-
-def quote(finding: Finding) -> str:
-    """The source's own words, shortened."""
-    text = " ".join(finding.text.split())
-    return text if len(text) <= _QUOTE else text[: _QUOTE - 1] + "…"
+def sentence(phrase: str) -> str:
+    """A phrase as a sentence: capital, full stop."""
+    text = phrase[:1].upper() + phrase[1:]
+    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 def problems(findings: Iterable[Finding], relevant: Sequence[str]) -> tuple[str, ...]:
@@ -86,13 +90,19 @@ def problems(findings: Iterable[Finding], relevant: Sequence[str]) -> tuple[str,
 
 
 def _problem(finding: Finding) -> str:
-    if not finding.holds or finding.extractor == "allergy":
+    if not finding.holds or finding.extractor == ALLERGY:
         return ""
-    if finding.value is None:
-        return _lowered(finding.name)
+    if not finding.quantity:  # a concept, or a drug with its dose
+        return lowered(finding.name)
     if finding.abnormal in ("low", "high", "critical"):
-        return f"{_lowered(finding.name)} {value_of(finding)} ({finding.abnormal})"
+        return f"{lowered(finding.name)} {value_of(finding)} ({finding.abnormal})"
     return ""
+
+
+def read_back(answer: Answer, name: str) -> str:
+    """An answer as understood, to be shown to the person who gave it."""
+    value = f" {amount(answer.value.value, answer.value.unit)}" if answer.value else ""
+    return f"{name}: {answer.state}{value}" + (f" (“{answer.text}”)" if answer.text else "")
 
 
 def joined(words: Sequence[str]) -> str:

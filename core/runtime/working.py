@@ -5,13 +5,13 @@ Each step is pure but for the effects it asks of `Run`. direct.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from core.domain import event as ev
 from core.domain.assessment import Assessment
 from core.domain.case import Case
 from core.domain.chat import Sampling
-from core.domain.evidence import Finding
+from core.domain.evidence import Answer, Finding
 from core.domain.hypothesis import Differential
 from core.domain.passage import Passage
 from core.domain.ports import Found, Query
@@ -23,40 +23,57 @@ from core.runtime.evidence_book import EvidenceBook
 from core.runtime.run import Run
 
 PROMPTS = "core.workflows.prompts"
+CANDIDATES = 12  # passages searched for candidates
 _LISTED = 40  # evidence items shown to the model that sums up
 
 
 def perceive(case: Case, run: Run) -> tuple[Finding, ...]:
-    """The case as findings (direct.md section 1)."""
-    return findings.perceive(case, run.knowledge)
+    """The case as findings (direct.md section 1), into the journal with the evidence they are."""
+    seen = findings.perceive(case, run.knowledge)
+    run.note(_added("Findings", seen))
+    return seen
 
 
-def candidate_query(seen: Sequence[Finding]) -> Query:
+def _added(stage: str, fresh: Sequence[Finding], known: Sequence[Finding] = ()) -> ev.EvidenceAdded:
+    """New findings, with evidence ids that go on where those of the known ones end."""
+    items = EvidenceBook((*known, *fresh)).items[len(known) :]
+    return ev.EvidenceAdded(findings=tuple(fresh), items=items, stage=stage)
+
+
+def candidates(run: Run, seen: Sequence[Finding]) -> Found:
     """The problem list as a search for conditions."""
     listed = wording.problems(seen, [finding.id for finding in seen])
-    return Query(text="; ".join(listed), problems=listed, k=12, purpose="candidates")
+    return run.retrieve(Query(text="; ".join(listed), problems=listed, k=CANDIDATES, purpose="candidates"))
 
 
-def weigh(run: Run, seen: Sequence[Finding], found: Found, *, asked: Iterable[str] = ()) -> View:
-    """Candidates, structural score, the model's ranking, gaps (direct.md sections 3 and 4)."""
+def weigh(run: Run, seen: Sequence[Finding], found: Found, *, stage: str) -> View:
+    """Candidates, structural score, the model's ranking, gaps (direct.md sections 3 and 4); the journal shows them."""
     weights = run.settings.weighing
     ledger, scored = differential.candidates(
         seen, found, run.knowledge, patient=findings.patient(seen), weights=weights
     )
-    touching = {f for s in scored for w in s.weights if w.contribution for f in w.standing.findings}
-    listed = wording.problems(seen, sorted(touching))
-    titles = {s.condition.slug: s.condition.title for s in scored if s.excluded is None}
-    rank = ranking.rank(run, prompts.load(PROMPTS, "direct_rank"), listed, titles)
-    return differential.view(
+    view = differential.view(
         ledger,
         scored,
         run.knowledge,
-        rank=rank,
+        rank=_rank(run, seen, scored),
         beta=_beta(run),
         weights=weights,
         contradicted=tuple(c for c in findings.contradictions(seen) if ledger.standing(c).state == "contradicted"),
-        closed=frozenset(asked),
+        closed=frozenset(answer.concept for answer in run.memory.answers),
     )
+    run.note(ev.HypothesisChanged(differential=_shown(run, view), stage=stage))
+    run.note(ev.GapFound(gaps=(*view.contradicted, *view.gaps)))
+    return view
+
+
+def _rank(run: Run, seen: Sequence[Finding], scored: Sequence[differential.Scored]) -> ranking.ModelRank | None:
+    """The model's ranking of those not excluded; not asked for where it would weigh nothing."""
+    if not _beta(run):
+        return None
+    listed = wording.problems(seen, differential.touching(scored))
+    titles = {s.condition.slug: s.condition.title for s in scored if s.excluded is None}
+    return ranking.rank(run, prompts.load(PROMPTS, "direct_rank"), listed, titles)
 
 
 def _beta(run: Run) -> float:
@@ -64,38 +81,35 @@ def _beta(run: Run) -> float:
     return weights.beta_small if run.backbone is None or run.backbone.small else weights.beta_large
 
 
-def shown(run: Run, seen: View) -> Differential:
+def _shown(run: Run, view: View) -> Differential:
     """The differential as the live view shows it."""
-    return differential.differential(seen, run.knowledge, EvidenceBook(seen.findings), run.settings.weighing)
+    return differential.differential(view, run.knowledge, EvidenceBook(view.findings), run.settings.weighing)
 
 
-def asked(run: Run) -> tuple[str, ...]:
-    """Concepts that were asked in this run; none is asked twice."""
-    return tuple(answer.concept for answer in run.memory.answers)
-
-
-def ask(run: Run, seen: View) -> tuple[Finding, ...]:
+def ask(run: Run, view: View) -> tuple[Finding, ...]:
     """One stop with at most three questions; the answers as findings of the clinician."""
-    question = seen.question
+    question = differential.question(view, run.knowledge)
     if question is None:
         return ()
     given = run.ask(question)
-    fresh = answer_rules.findings_of(given, seen.findings, run.knowledge, actor="clinician")
+    fresh = answer_rules.findings_of(given, view.findings, run.knowledge, at=run.now())
     if fresh:
-        run.note(ev.EvidenceAdded(findings=fresh, stage="Answers"))
+        run.note(_added("Answers", fresh, view.findings))
     for answer in given:
-        run.note(
-            ev.GapClosed(
-                concept=answer.concept, status="not obtainable" if answer.state == "not obtainable" else "answered"
-            )
-        )
+        run.note(_closed(answer))
     return fresh
 
 
-def treatment(run: Run, seen: View) -> tuple[Passage, ...]:
+def _closed(answer: Answer) -> ev.GapClosed:
+    return ev.GapClosed(
+        concept=answer.concept, status="not obtainable" if answer.state == "not obtainable" else "answered"
+    )
+
+
+def treatment(run: Run, view: View) -> tuple[Passage, ...]:
     """Guideline passages on the first treatment of the leading condition; none when evidence is insufficient."""
-    order = seen.order()
-    if seen.why_insufficient or not order:
+    order = view.order()
+    if view.why_insufficient or not order:
         return ()
     condition = order[0].condition
     query = Query(
@@ -108,17 +122,17 @@ def treatment(run: Run, seen: View) -> tuple[Passage, ...]:
     return tuple(passage for passage in found.passages if passage.title == condition.title)
 
 
-def conclude(case: Case, run: Run, seen: View, passages: tuple[Passage, ...]) -> Assessment:
+def conclude(case: Case, run: Run, view: View, passages: tuple[Passage, ...]) -> Assessment:
     """The assessment of a weighed case."""
     return assessing.assess(
         assessing.Material(
             case=case,
-            seen=seen,
-            quantities=findings.quantities(seen.findings),
+            seen=view,
+            quantities=findings.quantities(view.findings),
             knowledge=run.knowledge,
             weights=run.settings.weighing,
             treatment=passages,
-            summary=_summary(run, seen),
+            summary=_summary(run, view),
             injections=findings.instructions(case),
             unanswered=_unanswered(run),
             model=run.last_record,
@@ -127,22 +141,24 @@ def conclude(case: Case, run: Run, seen: View, passages: tuple[Passage, ...]) ->
 
 
 def _unanswered(run: Run) -> tuple[str, ...]:
+    """What was asked and could not be answered, by name."""
     names = {gap.concept: gap.name for gap in run.memory.gaps}
-    found = []
-    for answer in run.memory.answers:
-        if answer.state == "not obtainable":
-            concept = run.knowledge.concept(answer.concept)
-            found.append(f"answer about {concept.name if concept else names.get(answer.concept, answer.concept)}")
-    return tuple(found)
+    asked = [answer.concept for answer in run.memory.answers if answer.state == "not obtainable"]
+    return tuple(_name(run, concept, names.get(concept, concept)) for concept in asked)
 
 
-def _summary(run: Run, seen: View) -> tuple[str, ...]:
+def _name(run: Run, identifier: str, otherwise: str) -> str:
+    concept = run.knowledge.concept(identifier)
+    return concept.name if concept else otherwise
+
+
+def _summary(run: Run, view: View) -> tuple[str, ...]:
     """Sentences of the model, unchecked; none for small backbones unless the setting asks for them."""
     wanted = run.settings.summary
     backbone = run.backbone
     if backbone is None or wanted == "off" or (wanted == "auto" and backbone.small):
         return ()
-    listed = "\n".join(f"[{item.id}] {item.text}" for item in EvidenceBook(seen.findings).items[:_LISTED])
+    listed = "\n".join(f"[{item.id}] {item.text}" for item in EvidenceBook(view.findings).items[:_LISTED])
     prompt = prompts.load(PROMPTS, "direct_summary")
     try:
         reply = run.model(prompt.request(Sampling(seed=run.rng_seed, temperature=0.0, max_tokens=160), evidence=listed))

@@ -6,7 +6,6 @@ no model the same steps give a complete assessment; the model only ranks.
 
 from __future__ import annotations
 
-from core.domain import event as ev
 from core.domain.assessment import Assessment
 from core.domain.case import Case
 from core.runtime import working
@@ -19,17 +18,12 @@ VERSION = "1"
 def direct(case: Case, run: Run) -> Assessment:
     """Findings, candidates, weighing, ranking, questions, assessment."""
     findings = working.perceive(case, run)
-    run.note(ev.EvidenceAdded(findings=findings, stage="Findings"))
+    candidates = working.candidates(run, findings)
+    view = working.weigh(run, findings, candidates, stage="first weighing")
 
-    candidates = run.retrieve(working.candidate_query(findings))
-    seen = working.weigh(run, findings, candidates)
-    run.note(ev.HypothesisChanged(differential=working.shown(run, seen), stage="first weighing"))
-
-    answers = working.ask(run, seen)
+    answers = working.ask(run, view)
     if answers:
-        seen = working.weigh(run, (*findings, *answers), candidates, asked=working.asked(run))
-        run.note(ev.HypothesisChanged(differential=working.shown(run, seen), stage="after the answers"))
-    run.note(ev.GapFound(gaps=seen.gaps))
+        view = working.weigh(run, (*findings, *answers), candidates, stage="after the answers")
 
-    treatment = working.treatment(run, seen)
-    return working.conclude(case, run, seen, treatment)
+    treatment = working.treatment(run, view)
+    return working.conclude(case, run, view, treatment)

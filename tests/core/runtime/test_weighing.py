@@ -7,64 +7,11 @@ import math
 import msgspec
 import pytest
 
-from core.domain.condition import Applies, Clue, Condition
-from core.domain.evidence import Finding, Provenance
-from core.domain.passage import Concept, Source
-from core.domain.ports import Annotated
+from core.domain.condition import Applies, Condition
+from core.domain.evidence import Finding
 from core.runtime import gaps, weighing
-from core.runtime.ledger import Ledger, Patient
-from core.settings import Weighing
-
-WEIGHTS = Weighing()
-
-
-class SmallKnowledge:
-    """A concept table of our own: parents by id."""
-
-    def __init__(self, parents: dict[str, tuple[str, ...]] | None = None) -> None:
-        self.parents = parents or {}
-        self.conditions: tuple[Condition, ...] = ()
-        self.rules = ()
-
-    def source(self, key: str) -> Source | None:
-        return None
-
-    def concept(self, identifier: str) -> Concept | None:
-        return Concept(id=identifier, name=identifier.removeprefix("WR:"), kind="finding")
-
-    def ancestors(self, identifier: str) -> frozenset[str]:
-        found = {identifier}
-        for parent in self.parents.get(identifier, ()):
-            found |= self.ancestors(parent)
-        return frozenset(found)
-
-    def annotate(self, text: str) -> tuple[Annotated, ...]:
-        return ()
-
-    def lab_concepts(self, analyte: str, flag: str) -> tuple[str, ...]:
-        return ()
-
-
-KNOWLEDGE = SmallKnowledge({"WR:left-leg-swelling": ("WR:leg-swelling",)})
-
-
-def finding(concept: str, polarity: str = "present", **more: object) -> Finding:
-    place = Provenance(kind="document", reference="n1", sha256="0" * 64, label="note", start=0, end=1)
-    made = Finding(id=f"f-{concept}-{polarity}", concept=concept, name=concept, provenance=place, extractor="test")
-    return msgspec.structs.replace(made, polarity=polarity, **more)
-
-
-def clue(concept: str, strength: str, **more: object) -> Clue:
-    made = Clue(concept=concept, strength=strength, obtain="history", citation="x")  # type: ignore[arg-type]
-    return msgspec.structs.replace(made, **more)
-
-
-def condition(slug: str, *clues: Clue) -> Condition:
-    return Condition(slug=slug, title=slug.title(), concept=f"WR:{slug}", clues=clues)
-
-
-def ledger(*findings: Finding, patient: Patient | None = None) -> Ledger:
-    return Ledger(findings, KNOWLEDGE, patient or Patient())
+from core.runtime.ledger import Patient
+from tests.helpers.clues import KNOWLEDGE, WEIGHTS, SmallKnowledge, clue, condition, finding, ledger
 
 
 def test_score_is_the_published_formula() -> None:
@@ -150,6 +97,29 @@ def test_a_contradiction_counts_as_unknown_until_the_clinician_settles_it() -> N
 )
 def test_a_clue_concerns_only_whom_it_says(rule: Applies, patient: Patient, expected: bool) -> None:
     assert weighing.applies(rule, patient) is expected
+
+
+def test_the_clinicians_word_settles_what_follows_for_general_ones_too() -> None:
+    """Documents: left calf swollen, and no leg swelling. Answer: the left calf is not swollen."""
+    both = [finding("WR:left-leg-swelling"), finding("WR:leg-swelling", "absent")]
+    assert ledger(*both).standing("WR:left-leg-swelling").state == "contradicted"
+    answered = finding("WR:left-leg-swelling", "absent", id="f9", extractor="clinician")
+    settled = ledger(*both, answered)
+    assert settled.standing("WR:left-leg-swelling").state == "absent"
+    assert settled.standing("WR:leg-swelling").state == "absent"
+
+
+def test_an_allergy_is_no_drug_taken() -> None:
+    assert ledger(finding("WR:penicillin", extractor="allergy")).standing("WR:penicillin").state == "unknown"
+
+
+def test_what_is_assumed_reaches_general_and_specific_concepts() -> None:
+    plain = ledger()
+    swollen, not_swollen = plain.assume("WR:left-leg-swelling", "present"), plain.assume("WR:leg-swelling", "absent")
+    assert swollen.standing("WR:leg-swelling").state == "present"
+    assert not_swollen.standing("WR:left-leg-swelling").state == "absent"
+    assert plain.assume("WR:left-leg-swelling", "absent").standing("WR:leg-swelling").state == "unknown"
+    assert plain.standing("WR:leg-swelling").state == "unknown"
 
 
 def test_candidates_need_a_hallmark_or_two_others() -> None:
@@ -238,11 +208,52 @@ def test_questions_are_at_most_three_critical_first_and_never_a_test() -> None:
         clue("WR:lab", "hallmark", obtain="laboratory", critical=True),
     )
     found = gaps.missing(frame(a, condition("b")), KNOWLEDGE, closed=frozenset())
-    question = gaps.question((), found)
+    question = gaps.question((), found, KNOWLEDGE)
     assert question is not None
     asked = [gap.concept for gap in question.gaps]
     assert len(asked) == 3 and asked[0] == "WR:h3" and "WR:lab" not in asked
-    assert [test.concept for test in gaps.next_tests(found, {"a": "A", "b": "B"})] == ["WR:lab"]
+    assert [test.concepts for test in gaps.next_tests(found, {"a": "A", "b": "B"}, KNOWLEDGE)] == [("WR:lab",)]
+
+
+def test_of_a_finding_and_its_kind_only_one_is_asked() -> None:
+    a = condition("a", clue("WR:leg-swelling", "typical"), clue("WR:left-leg-swelling", "typical", critical=True))
+    found = gaps.missing(frame(a, condition("b")), KNOWLEDGE, closed=frozenset())
+    question = gaps.question((), found, KNOWLEDGE)
+    assert question is not None
+    assert [gap.concept for gap in question.gaps] == ["WR:left-leg-swelling"]
+
+
+def test_why_a_gap_matters_agrees_with_the_bands() -> None:
+    """A typical clue of 6 lifts "a" from 0 to 2 / sqrt(13) = 0.555: below the least score, so it cannot lead."""
+    clues = [clue(f"WR:t{number}", "typical") for number in range(6)]
+    view = frame(condition("a", *clues), condition("b"))
+    gap = next(g for g in gaps.missing(view, KNOWLEDGE, closed=frozenset()) if g.concept == "WR:t0")
+    assert view.what_if("WR:t0", "present").scores["a"] == pytest.approx(2 / math.sqrt(13))
+    assert view.what_if("WR:t0", "present").band("a", WEIGHTS) == view.outcome().band("a", WEIGHTS) == "possible"
+    assert gap.why == "present would speak for A"
+
+
+def test_one_test_that_shows_two_things_is_one_row() -> None:
+    labs = {"WR:raised-d-dimer": "d_dimer:high", "WR:normal-d-dimer": "d_dimer:normal"}
+    known = SmallKnowledge(labs=labs)
+    a = condition(
+        "a",
+        clue("WR:raised-d-dimer", "typical", obtain="laboratory"),
+        clue("WR:st-elevation", "typical", obtain="ecg"),
+        clue("WR:consolidation", "occasional", obtain="imaging"),
+        clue("WR:normal-chest-film", "occasional", obtain="imaging"),
+    )
+    b = condition(
+        "b",
+        clue("WR:normal-d-dimer", "typical", obtain="laboratory"),
+        clue("WR:t-wave-inversion", "typical", obtain="ecg", critical=True),
+    )
+    found = gaps.missing(frame(a, b), known, closed=frozenset())
+    tests = gaps.next_tests(found, {"a": "A", "b": "B"}, known)
+    assert [test.name for test in tests][0] == "12-lead ECG"
+    assert {test.name for test in tests} == {"12-lead ECG", "D-dimer", "Imaging for consolidation", "Chest film"}
+    dimer = next(test for test in tests if test.name == "D-dimer")
+    assert set(dimer.concepts) == set(labs) and set(dimer.separates) == {"A", "B"}
 
 
 def test_what_was_asked_is_not_asked_again() -> None:

@@ -1,0 +1,108 @@
+"""How good `direct` is without a model, on vignettes written by someone who did not know the condition files.
+
+direct.md acceptance 1 and 4. The figures are printed; the limits are those of the specification.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import workup
+
+FULL = [row for row in workup.vignettes() if row["condition"]]
+SPARSE = [row for row in workup.vignettes() if not row["condition"]]
+
+
+def order(worked: workup.Worked) -> list[str]:
+    assert worked.assessment is not None
+    return [h.slug for h in worked.assessment.differential.hypotheses if h.band != "excluded"]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, workup.Worked]:
+    """Every vignette worked up once, model off."""
+    found = {}
+    for row in (*FULL, *SPARSE):
+        profile: Path = tmp_path_factory.mktemp(row["id"])
+        found[row["id"]] = workup.work_up(profile, workup.vignette_case(row))
+    return found
+
+
+def test_there_are_two_vignettes_a_condition_and_ten_sparse_ones() -> None:
+    slugs = [row["condition"] for row in FULL]
+    assert len(set(slugs)) == 12 and all(slugs.count(slug) == 2 for slug in slugs) and len(SPARSE) == 10
+
+
+def test_the_right_condition_leads(results: dict[str, workup.Worked], capsys: pytest.CaptureFixture[str]) -> None:
+    first = third = 0
+    for row in FULL:
+        ranked = order(results[row["id"]])
+        place = ranked.index(row["condition"]) + 1 if row["condition"] in ranked else 99
+        first += place == 1
+        third += place <= 3
+        with capsys.disabled():
+            print(f"{row['id']:34} place {place:2} {'' if place == 1 else ranked[:3]}")
+    with capsys.disabled():
+        print(f"top-1 {first / len(FULL):.1%} top-3 {third / len(FULL):.1%}")
+    assert first / len(FULL) >= 0.60
+    assert third / len(FULL) >= 0.85
+
+
+def test_safety_flags_are_found_and_not_invented(
+    results: dict[str, workup.Worked], capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = found = false = 0
+    for row in FULL:
+        flags = _flags(results[row["id"]])
+        wanted += len(row["flags"])
+        found += len(flags & set(row["flags"]))
+        false += len(flags - set(row["flags"]))
+        with capsys.disabled():
+            if flags != set(row["flags"]):
+                print(f"{row['id']}: missed {set(row['flags']) - flags}, false {flags - set(row['flags'])}")
+    with capsys.disabled():
+        print(f"flags: recall {found / wanted:.1%}, false {false / len(FULL):.2f} a case")
+    assert found / wanted >= 0.95
+    assert false / len(FULL) <= 0.2
+
+
+def _flags(worked: workup.Worked) -> set[str]:
+    assert worked.assessment is not None
+    return {flag.rule for flag in worked.assessment.flags}
+
+
+@pytest.mark.parametrize("row", SPARSE, ids=lambda row: row["id"])
+def test_too_little_is_answered_with_what_would_help(row: dict[str, Any], results: dict[str, workup.Worked]) -> None:
+    assessment = results[row["id"]].assessment
+    assert assessment is not None
+    assert assessment.conclusion == "insufficient", [h.title for h in assessment.differential.hypotheses[:3]]
+    assert len(assessment.gaps) >= 3
+
+
+def test_full_vignettes_hardly_abstain(results: dict[str, workup.Worked]) -> None:
+    abstained = [row["id"] for row in FULL if _conclusion(results[row["id"]]) == "insufficient"]
+    assert len(abstained) <= 0.10 * len(FULL), abstained
+
+
+def _conclusion(worked: workup.Worked) -> str:
+    assert worked.assessment is not None
+    return worked.assessment.conclusion
+
+
+def test_every_sentence_resolves(results: dict[str, workup.Worked]) -> None:
+    for identifier, worked in results.items():
+        assessment = worked.assessment
+        assert assessment is not None
+        known = {item.id for item in assessment.evidence}
+        sentences = [assessment.headline, *(s for section in assessment.sections for s in section.sentences)]
+        for sentence in sentences:
+            assert sentence.evidence and set(sentence.evidence) <= known, (identifier, sentence.text)
+            assert not sentence.struck, (identifier, sentence.reason)
+        for flag in assessment.flags:
+            assert flag.evidence and set(flag.evidence) <= known
+        for hypothesis in assessment.differential.hypotheses:
+            for reason in (*hypothesis.for_, *hypothesis.against, *hypothesis.missing):
+                assert reason.evidence and set(reason.evidence) <= known

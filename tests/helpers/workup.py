@@ -1,0 +1,171 @@
+"""A case from text and a work-up over it, in process: for tests of the workflow's own logic and its accuracy."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from core import codec
+from core.domain.assessment import Assessment
+from core.domain.case import Case, LabRow, LabTable, Note
+from core.domain.evidence import Answer
+from core.domain.memory import WorkingMemory
+from core.domain.ports import Backbone, Retriever
+from core.domain.task import task_from_case
+from core.errors import Waiting
+from core.retrieval import catalogue, knowledge
+from core.runtime.run import Run
+from core.settings import Settings
+from core.store import migrations
+from core.store.cases import Cases
+from core.store.database import open_database
+from core.store.journal import Journal, RunRow
+from core.workflows.direct import VERSION, direct
+
+DATA = Path(__file__).parent.parent / "data"
+AT = "2026-11-30T08:00:00.000+00:00"
+
+
+class Worked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a work-up left: assessment (None: it waits), folded memory, the run's id."""
+
+    assessment: Assessment | None
+    memory: WorkingMemory
+    run_id: str
+
+
+@lru_cache(maxsize=1)
+def retriever() -> Retriever:
+    """The starter set, indexed once a test session."""
+    folder = Path(tempfile.mkdtemp(prefix="wardround-knowledge-"))
+    (folder / "profile").mkdir()
+    _store, _index, found, _starter = catalogue.open_knowledge(folder / "profile", folder / "cache", "test")
+    return found
+
+
+@lru_cache(maxsize=1)
+def known() -> knowledge.StarterKnowledge:
+    return knowledge.packaged()
+
+
+def note(text: str, *, identifier: str = "n1", title: str = "note.txt") -> Note:
+    return Note(id=identifier, title=title, text=text, sha256=codec.sha256(text.encode()))
+
+
+def table(text: str, *, identifier: str = "t1") -> LabTable:
+    """A laboratory table from CSV with the header test,value,unit,reference_low,reference_high,flag,collected_at."""
+    rows = []
+    for number, row in enumerate(csv.DictReader(io.StringIO(text.strip())), start=1):
+        low, high = _number(row["reference_low"]), _number(row["reference_high"])
+        rows.append(
+            LabRow(
+                row=number,
+                test=row["test"],
+                value=row["value"],
+                number=_number(row["value"]),
+                unit=row["unit"] or "",
+                low=low,
+                high=high,
+                range_text=f"{row['reference_low']}-{row['reference_high']}"
+                if low is not None or high is not None
+                else "",
+                flag=row["flag"] or "",
+                collected_at=row["collected_at"] or "",
+            )
+        )
+    return LabTable(id=identifier, title="labs.csv", rows=tuple(rows), sha256=codec.sha256(text.encode()))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
+
+
+def case_of(*items: Note | LabTable, identifier: str = "c1") -> Case:
+    return Case(id=identifier, title=identifier, revision=1, created_at=AT, items=items)
+
+
+def vignettes() -> list[dict[str, Any]]:
+    """All vignettes of the data folder, by id."""
+    return [tomllib.loads(path.read_text("utf-8")) for path in sorted((DATA / "vignettes").glob("*.toml"))]
+
+
+def vignette_case(row: dict[str, Any]) -> Case:
+    items: list[Note | LabTable] = [note(row["note"])]
+    if row.get("labs", "").strip():
+        items.append(table(row["labs"]))
+    return case_of(*items, identifier=row["id"])
+
+
+def work_up(
+    profile: Path,
+    case: Case,
+    *,
+    backbone: Backbone | None = None,
+    settings: Settings | None = None,
+    answers: tuple[Answer, ...] | None = None,
+    run_id: str = "r1",
+) -> Worked:
+    """Run `direct` over a case; with `answers` the run waits, is answered, and is resumed."""
+    chosen = settings or Settings()
+    if answers is not None:
+        chosen = msgspec.structs.replace(chosen, on_question="wait")
+    database = open_database(profile / "workbench.db", migrations.workbench)
+    try:
+        journal = Journal(database)
+        if not any(row.id == run_id for row in journal.runs()):
+            Cases(database).save(case, "test", AT)
+            journal.queue(_row(case, chosen, run_id))
+        assessment = _attempt(journal, case, backbone, run_id)
+        if assessment is None and answers is not None:
+            journal.answer(run_id, answers, "test")
+            assessment = _attempt(journal, case, backbone, run_id)
+        run = _run(journal, backbone, run_id)
+        return Worked(assessment=assessment, memory=run.memory, run_id=run_id)
+    finally:
+        database.close()
+
+
+def _attempt(journal: Journal, case: Case, backbone: Backbone | None, run_id: str) -> Assessment | None:
+    try:
+        return direct(case, _run(journal, backbone, run_id))
+    except Waiting:
+        return None
+
+
+def _run(journal: Journal, backbone: Backbone | None, run_id: str) -> Run:
+    return Run(
+        journal.run(run_id),
+        journal,
+        backbone=backbone,
+        retriever=retriever(),
+        knowledge=known(),
+    )
+
+
+def _row(case: Case, settings: Settings, run_id: str) -> RunRow:
+    return RunRow(
+        id=run_id,
+        case_id=case.id,
+        revision=case.revision,
+        task=task_from_case(case),
+        workflow="direct",
+        version=VERSION,
+        mode="adaptive",
+        backbone="",
+        settings=settings,
+        seed=1,
+        actor="test",
+        status="queued",
+        resumes=0,
+        created_at=AT,
+    )
