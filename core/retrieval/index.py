@@ -46,8 +46,9 @@ _log = logger("knowledge")
 class PassageIndex:
     """The index of one knowledge store in one folder. Use it in the thread of the store."""
 
-    def __init__(self, folder: Path, store: KnowledgeStore) -> None:
+    def __init__(self, folder: Path, store: KnowledgeStore, *, wait_seconds: float = WAIT_SECONDS) -> None:
         self._folder = folder
+        self._wait = wait_seconds
         self._store = store
         self._parts: dict[str, tantivy.Index] = {}
         self._seen = ""
@@ -105,7 +106,7 @@ class PassageIndex:
         """Make the index hold what the store holds; says what that took: "", "drained" or "rebuilt".
 
         Raises:
-            StoreError: another process has been writing for longer than 30 s, or the disk refuses.
+            StoreError: another process has been writing for longer than `wait_seconds`, or the disk refuses.
         """
         head = self._store.head()
         done = ""
@@ -160,7 +161,7 @@ class PassageIndex:
     def _writing(self) -> Iterator[None]:
         """One writer an index across processes; the lock dies with its process."""
         lock = ProfileLock(self._folder)
-        deadline = time.monotonic() + WAIT_SECONDS
+        deadline = time.monotonic() + self._wait
         while True:
             try:
                 lock.acquire()
