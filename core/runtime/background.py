@@ -125,8 +125,7 @@ def _sexes(note: Note, knowledge: Knowledge) -> Iterator[Draft]:
         word = groups.get("sex") or groups.get("tight") or groups.get("s") or ""
         concept = _SEX_WORDS.get(word.lower())
         if concept and not _of_another(note.text, match):
-            if concept not in found or match.group() < found[concept].group():
-                found[concept] = match
+            found[concept] = min(match, found.get(concept, match), key=lambda one: one.group())
     for concept in sorted(found):
         match = found[concept]
         yield _sex(concept, note_source(note, *match.span()), match.group(), knowledge)

@@ -27,7 +27,7 @@ class Draft(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
 def numbered(drafts: Iterable[Draft]) -> tuple[Finding, ...]:
     """The findings in canonical order with ids "f1", "f2", ..., their inputs named by id."""
-    ordered = sorted(drafts, key=_key)
+    ordered = sorted(drafts, key=canonical_key)
     ids = {id(draft): f"f{number}" for number, draft in enumerate(ordered, start=1)}
     return tuple(
         msgspec.structs.replace(
@@ -39,7 +39,8 @@ def numbered(drafts: Iterable[Draft]) -> tuple[Finding, ...]:
     )
 
 
-def _key(draft: Draft) -> tuple[object, ...]:
+def canonical_key(draft: Draft) -> tuple[object, ...]:
+    """What a finding says first, where it stands last."""
     f, p = draft.finding, draft.finding.provenance
     rank = _ORDER.index(f.extractor)
     value = (f.value.value, f.value.unit) if f.value is not None else (float("-inf"), "")
@@ -71,5 +72,5 @@ def cell_source(table: LabTable, row: LabRow) -> Provenance:
 
 def derived_source(formula: str, inputs: Iterable[Draft]) -> Provenance:
     """A formula over other findings; the hash is that of the first input in canonical order."""
-    first = min(inputs, key=_key)
+    first = min(inputs, key=canonical_key)
     return Provenance(kind="derived", reference=formula, sha256=first.finding.provenance.sha256, label=formula)

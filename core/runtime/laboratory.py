@@ -227,7 +227,7 @@ def _group(reads: Sequence[_Read], knowledge: Knowledge) -> Iterator[Draft]:
     current = [read for read in reads if read.result.time == "current"]
     dated = sorted({read.result.collected_at for read in current if read.result.collected_at})
     standing = [read for read in current if not read.result.collected_at or read.result.collected_at == dated[-1]]
-    chosen = max((read for read in standing if read.direction), key=_gravity, default=None)
+    chosen = max((read for read in standing if read.value is not None or read.direction), key=_gravity, default=None)
     for read in reads:
         past = read not in standing and read.result.time == "current"
         change = _change(read, reads) if read is chosen else None
@@ -255,9 +255,11 @@ def _distance(read: _Read) -> float:
 def _finding(read: _Read, knowledge: Knowledge, *, past: bool, is_chosen: bool, change: float | None) -> Finding:
     result = read.result
     name = result.analyte.name if result.analyte else result.test
+    name = f"{name}: {result.word}" if result.number is None else name
     concepts = _concepts(read, knowledge) if is_chosen else ()
     key = result.analyte.id if result.analyte else "unlisted"
     unit = str(read.unit) if read.unit is not None else result.unit
+    counts = is_chosen or past or result.time != "current"  # one current value of a quantity, whatever is written twice
     abnormal: Abnormal = "critical" if read.critical else read.direction or "unknown"
     return Finding(
         id="",
@@ -267,7 +269,7 @@ def _finding(read: _Read, knowledge: Knowledge, *, past: bool, is_chosen: bool, 
         extractor=LABORATORY,
         text=result.text,
         time="past" if past else result.time,
-        quantity=result.analyte.id if result.analyte and read.note not in (NOT_UNDERSTOOD, NO_UNIT) else "",
+        quantity=result.analyte.id if result.analyte and read.value is not None and counts else "",
         value=None if result.number is None else Quantity(result.number, unit),
         change=change,
         collected_at=result.collected_at or None,
