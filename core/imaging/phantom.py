@@ -160,10 +160,11 @@ def _ribs(x: Plane) -> Plane:
         along = side / reach
         back = 152 + 60 * number - 34 * np.sin(np.pi * np.clip(along, 0, 1)) + 72 * along**3
         bones += 0.075 * _bar(y - back, 11) * _inside(side - reach, 7) * _inside(y - 790, 40) * _inside(28 - side, 6)
-        front = 250 + 62 * number + 150 * (1 - along) ** 1.0
+        front = 250 + 62 * number + 150 * (1 - along)
         shown = _inside(side - reach, 7) * _inside(0.42 * reach - side, 16) * (number < 7)
         bones += 0.045 * _bar(y - front, 12) * shown
-    return bones[:, distance]
+    mirrored: Plane = bones[:, distance]
+    return mirrored
 
 
 def _bar(distance: Plane, half: float) -> Plane:

@@ -81,9 +81,13 @@ class Decoder:
     def __enter__(self) -> Decoder:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._child is not None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._child is None:
+            return
+        if kind is None:
             self._child.close()
+        else:
+            self._child.kill()  # stopped or failed: nobody waits for it to tidy up
 
     def read(self, name: str, data: bytes) -> tuple[FileAnswer, bytes]:
         """What a file says; with the preview's bytes (PNG) for a picture.

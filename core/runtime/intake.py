@@ -132,10 +132,9 @@ class _Job:
         sha256 = codec.sha256(data)
         if sha256 in known:
             return
-        if (first := self._seen.get(sha256)) is not None and data:
+        if (first := self._seen.get(sha256)) is not None:
             self._refuse(file.name, f"Same content as {first}; read once.")
             return
-        self._seen[sha256] = file.name
         answer, blob = self._decoder.read(file.name, data)
         self._take(file, sha256, answer, blob)
 
@@ -153,6 +152,7 @@ class _Job:
             self._refuse(file.name, _n5(answer) if answer.code in DECODE_CODES else answer.reason)
             return
         self._found.names.add(file.name)
+        self._seen[sha256] = file.name
         path = Path(file.path)
         self._found.kept[sha256] = _Kept(lambda: _again(path, file.name, sha256, self._stop), _media_type(answer))
         if isinstance(answer, Instance):
