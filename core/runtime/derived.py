@@ -154,7 +154,7 @@ def _shock(board: Board) -> Iterator[Draft]:
         yield derive_concept(
             "WR:shock",
             "present",
-            formula=f"mean arterial pressure {known[0]:g} mmHg < 65, lactate {known[1]:g} mmol/L > 2 (Singer 2016)",
+            formula=f"mean arterial pressure {known[0]:g} mmHg < 65, lactate {known[1]:.1f} mmol/L > 2 (Singer 2016)",
             inputs=board.inputs("mean_arterial_pressure", "lactate"),
             knowledge=board.knowledge,
         )

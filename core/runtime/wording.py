@@ -9,6 +9,7 @@ from core.domain.units import find_unit, format_value
 from core.runtime.ledger import ALLERGY
 
 MOST_PROBLEMS = 24
+_SHOWN_ONLY = ("LAB:", "IMAGE")
 _LEAD = {"present": "", "absent": "No ", "possible": "Possible "}
 _TIME = {"past": "in the past", "future": "as a possibility ahead"}
 _WHO = {"family": "in the family", "other": "of another person"}
@@ -92,8 +93,8 @@ def problems(findings: Iterable[Finding], relevant: Sequence[str]) -> tuple[str,
 def _problem(finding: Finding) -> str:
     if not finding.holds or finding.extractor == ALLERGY:
         return ""
-    if not finding.quantity:  # a concept, or a drug with its dose
-        return lowered(finding.name)
+    if not finding.quantity:  # a concept, or a drug with its dose; not a picture or a result that means nothing
+        return "" if finding.concept.startswith(_SHOWN_ONLY) else lowered(finding.name)
     if finding.abnormal in ("low", "high", "critical"):
         return f"{lowered(finding.name)} {value_of(finding)} ({finding.abnormal})"
     return ""
