@@ -62,9 +62,10 @@ def show_demo(chosen: argparse.Namespace) -> int:
         case = _example(session)
         row = session.bench.queue(case, backbone=_backbone(session, chosen), workflow=chosen.workflow)
         code, outcome = _follow(session, row, answers.Plan(), fault=chosen.fault)
+        _tell(session, outcome, code, text=True)
         if code == EXIT_DONE:
             session.terminal.say(tr("In the window: wardround --profile demo"))
-        return _tell(session, outcome, code, text=True)
+        return code
 
 
 def import_files(chosen: argparse.Namespace) -> int:
