@@ -15,7 +15,7 @@ from core.domain.pack import Licence, PackRole
 
 
 class CatalogueRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A model of the catalogue. `sha256`: hashes of its known files; `size`: bytes, approximate where `note` says so."""
+    """A known model. `sha256`: hashes of its files; `size`: bytes, approximate where `note` says so."""
 
     id: str
     name: str

@@ -134,7 +134,7 @@ class LlamaBackbone:
         )
 
     def _base(self, neutral: ModelRequest, tokens: tuple[Tokens, ...]) -> tuple[float, ...]:
-        """The options after the neutral prompt, which recurs from call to call: the same values are kept, not redone."""
+        """The options after the neutral prompt. It recurs from call to call, so its values are kept, not redone."""
         key = (self._prompt(neutral).tokens, tokens)
         found = self._bases.get(key)
         if found is None:

@@ -113,6 +113,7 @@ class Engine:
         self._row_type = ctypes.POINTER(ctypes.c_float * self.n_vocab)
         self._held: list[int] = []  # what sequence 0 holds
         self._whole = 0  # how many of them were evaluated in whole chunks
+        self._complete = False  # whether `prefix_logits` belong to what it holds
         self._flagged: frozenset[int] = frozenset()
         self._prefix_logits: Logits = np.empty(0, dtype=np.float32)
         self.decodes = 0
@@ -228,6 +229,7 @@ class Engine:
         """Make sequence 0 hold the first `length` tokens, a multiple of the chunk (runtime.md 4.2, steps 1 to 3)."""
         self._enter()
         guards.check_prefix(len(tokens), self.n_ctx)
+        self._complete = False
         self.drop_forks()
         self._keep(self.shared(tokens))
         while len(self._held) < length:
@@ -237,11 +239,16 @@ class Engine:
         """Make sequence 0 hold exactly `tokens`; its logits become `prefix_logits`.
 
         Canonical prefill (runtime.md 4.2): chunk borders at multiples of the chunk and the last token alone, so that
-        the result has the same bits whatever was held before.
+        the result has the same bits whatever was held before. The same prefix again costs nothing.
         """
+        self._enter()
+        if self._complete and self._held == list(tokens):
+            self.drop_forks()
+            return
         self.advance(tokens, len(tokens) - 1)
         self._append(tokens[-1:], wanted=True)
         self._prefix_logits = self.logits(0)
+        self._complete = True
 
     def _next_border(self) -> int:
         chunk = self.setting.chunk
@@ -271,7 +278,7 @@ class Engine:
         """Forget every sequence and overwrite the cache, which holds the text in recoverable form."""
         self._enter()
         self._lib.llama_memory_clear(self._memory, True)
-        self._held, self._whole = [], 0
+        self._held, self._whole, self._complete = [], 0, False
 
     def save(self) -> bytes:
         """The state of sequence 0, which must hold whole chunks only. It contains the text in recoverable form."""
@@ -285,6 +292,7 @@ class Engine:
     def restore(self, state: bytes, tokens: Sequence[int]) -> bool:
         """Put a saved state of exactly `tokens` into sequence 0; False leaves it empty."""
         self._enter()
+        self._complete = False
         self.drop_forks()
         self._keep(0)
         room = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)

@@ -118,8 +118,13 @@ class Union(Node, frozen=True):
         reasons = [variant.problem(value, path) for variant in self.variants]
         if None in reasons:
             return None
-        deepest = max((reason or "" for reason in reasons), key=lambda reason: reason.partition(":")[0].count("."))
-        return deepest if "." in deepest.partition(":")[0][1:] else f"{path}: none of the allowed forms"
+        inside = [reason for reason in reasons if reason and not reason.startswith(f"{path}:")]
+        return max(inside, key=_depth, default=f"{path}: none of the allowed forms")
+
+
+def _depth(problem: str) -> int:
+    """How far inside a value a problem lies: the form that fits deepest is the one that was meant."""
+    return problem.partition(":")[0].count(".")
 
 
 def read_schema(text: str) -> Node:
