@@ -174,6 +174,8 @@ def _no_image(dataset: Dataset) -> UserError:
     kind = getattr(named, "name", "") or "an unknown kind of object"
     if kind == "Media Storage Directory Storage":
         return UserError("A DICOMDIR is only an index; the files beside it are read one by one.", code="kind")
+    if kind.endswith("Image Storage"):
+        return UserError(f"The DICOM file says that it is an image ({kind}), but holds no pixels.", code="D04")
     return UserError(f"This DICOM file holds no image that this version shows ({kind}).", code="kind")
 
 

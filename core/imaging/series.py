@@ -57,7 +57,7 @@ def grouped(members: list[Member]) -> list[Group]:
 def in_order(members: list[Member]) -> list[Member]:
     """By place along the normal of the slices where all have one and the same orientation, else by InstanceNumber."""
     places = [_place(member.instance) for member in members]
-    orientations = {tuple(round(x, 3) for x in member.instance.orientation) for member in members}
+    orientations = _directions([member.instance for member in members])
     if len(members) > 1 and None not in places and len(orientations) == 1 and len(set(places)) > 1:
         found = sorted(members, key=lambda m: (_place(m.instance) or 0.0, m.instance.number or 0, m.name))
         return found[::-1] if _falls(found) else found
@@ -94,15 +94,26 @@ def warnings(members: list[Member]) -> list[str]:
 
 def _gaps(instances: list[Instance]) -> list[str]:
     places = [place for instance in instances if (place := _place(instance)) is not None]
+    if len(_directions(instances)) > 1:
+        return []  # places along different normals cannot be compared
     steps = _steps(places) if len(places) == len(instances) else []
     if steps:
         lost = sum(round(step / median(steps)) - 1 for step in steps if step > GAP * median(steps))
-        return [f"About {lost} slices are missing between those that are here."] if lost else []
+        return [f"About {_count(lost, 'slice')} missing between those that are here."] if lost else []
     numbers = sorted({instance.number for instance in instances if instance.number is not None})
     if len(numbers) < 2 or len(numbers) != len(instances):
         return []
     lost = numbers[-1] - numbers[0] + 1 - len(numbers)
-    return [f"The image numbers have gaps: {lost} between {numbers[0]} and {numbers[-1]} are missing."] if lost else []
+    span = f"between {numbers[0]} and {numbers[-1]}"
+    return [f"The image numbers have gaps: {_count(lost, 'number')} missing {span}."] if lost else []
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun} is" if number == 1 else f"{number} {noun}s are"
+
+
+def _directions(instances: list[Instance]) -> set[tuple[float, ...]]:
+    return {tuple(round(x, 3) for x in instance.orientation) for instance in instances if instance.orientation}
 
 
 def _steps(places: list[float]) -> list[float]:
@@ -114,7 +125,7 @@ def _steps(places: list[float]) -> list[float]:
 
 def _mixed(instances: list[Instance]) -> list[str]:
     sizes = Counter((instance.rows, instance.columns) for instance in instances)
-    turned = {tuple(round(x, 3) for x in instance.orientation) for instance in instances if instance.orientation}
+    turned = _directions(instances)
     said = []
     if len(sizes) > 1:
         listed = ", ".join(f"{n} of {columns} x {rows}" for (rows, columns), n in sorted(sizes.items()))
@@ -126,4 +137,4 @@ def _mixed(instances: list[Instance]) -> list[str]:
 
 def _doubled(instances: list[Instance]) -> list[str]:
     twice = [uid for uid, n in Counter(instance.sop_uid for instance in instances).items() if uid and n > 1]
-    return [f"{len(twice)} image identifiers occur more than once with different content."] if twice else []
+    return [f"Image identifiers that occur more than once with different content: {len(twice)}."] if twice else []

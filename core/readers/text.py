@@ -10,6 +10,7 @@ from core.readers import dates
 HEAD_CHARACTERS = 600
 UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 ASSUMED = "It is not UTF-8; it was read as {name}, which is an assumption: accents and special signs may be wrong."
+LOST = "Characters that could not be read and stand as \ufffd: {number}."
 
 
 class TextDocument(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
@@ -60,7 +61,7 @@ def _decoded(data: bytes) -> tuple[str, str, tuple[str, ...]]:
         pass
     if data.startswith(b"\xef\xbb\xbf"):
         text = data.decode("utf-8-sig", errors="replace")
-        return text, "utf-8", (f"{text.count(chr(0xFFFD))} characters could not be read and stand as \ufffd.",)
+        return text, "utf-8", (LOST.format(number=text.count("\ufffd")),)
     try:
         return data.decode("cp1252"), "windows-1252 (assumed)", (ASSUMED.format(name="Windows-1252"),)
     except UnicodeDecodeError:
@@ -70,5 +71,5 @@ def _decoded(data: bytes) -> tuple[str, str, tuple[str, ...]]:
 def _utf16(data: bytes, encoding: str) -> tuple[str, str, tuple[str, ...]]:
     text = data.decode(encoding, errors="replace")
     lost = text.count("\ufffd")
-    remarks = (f"{lost} characters could not be read and stand as \ufffd.",) if lost else ()
+    remarks = (LOST.format(number=lost),) if lost else ()
     return text, encoding, remarks

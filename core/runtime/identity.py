@@ -57,4 +57,4 @@ def _filled(patient: Patient, other: Patient) -> Patient:
 
 def _sentence(differing: list[str]) -> str:
     listed = " and ".join(SAID[field] for field in differing)
-    return f"It names another patient than the rest of this case ({listed} differ); it was not added."
+    return f"It names another patient than the rest of this case (other {listed}); it was not added."

@@ -180,7 +180,7 @@ HOSTILE: list[tuple[str, Maker, str]] = [
     ("broken-j2k.dcm", lambda: ours("JPEG2000-embedded-sequence-delimiter.dcm"),
      N5.format("the decoder could not read the image")),
     ("other-patient.dcm", lambda: ours("MR_small.dcm", PatientName="Somebody^Else", PatientID="X-9"),
-     "It names another patient than the rest of this case (name and patient number differ); it was not added."),
+     "It names another patient than the rest of this case (other name and patient number); it was not added."),
     ("png-bomb.png", lambda: png(50_000, 50_000),
      N5.format("the image is too large: 50000 x 50000 (2.3 GiB), the limit is 2.0 GiB")),
     ("hollow.png", lambda: png(300, 300), N5.format("the picture is cut short")),

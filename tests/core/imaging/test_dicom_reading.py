@@ -72,6 +72,7 @@ def test_compression_and_loss_are_remarked() -> None:
         ("reportsi.dcm", "kind", "Basic Text SR Storage"),
         ("waveform_ecg.dcm", "kind", "12-lead ECG Waveform Storage"),
         ("dicomdirtests/DICOMDIR", "kind", "only an index"),
+        ("dicomdirtests/TINY_ALPHA/PT000000/ST000000/SE000000/IM000000", "D04", "holds no pixels"),
     ],
 )
 def test_packaged_files_that_are_refused(name: str, code: str, words: str) -> None:

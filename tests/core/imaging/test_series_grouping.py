@@ -42,7 +42,7 @@ def test_order_is_by_place_shown_in_the_direction_of_the_numbers() -> None:
 def test_without_places_the_number_decides() -> None:
     (group,) = grouped([member(10), member(2), member(1)])
     assert numbers(group.members) == [1, 2, 10]
-    assert group.warnings == ("The image numbers have gaps: 7 between 1 and 10 are missing.",)
+    assert group.warnings == ("The image numbers have gaps: 7 numbers are missing between 1 and 10.",)
 
 
 def test_missing_slices_are_counted() -> None:
@@ -52,13 +52,22 @@ def test_missing_slices_are_counted() -> None:
     assert holed.warnings == ("About 3 slices are missing between those that are here.",)
 
 
+def test_slices_in_different_directions_are_not_called_missing() -> None:
+    sagittal = (0.0, 1.0, 0.0, 0.0, 0.0, -1.0)
+    members = [member(1, 0.0), member(2, 90.0), member(3, 5.0, orientation=sagittal), member(4, 7.0)]
+    (group,) = grouped(members)
+    assert group.warnings == ("Images in 2 different directions in one series.",)
+    (holed,) = grouped([member(n, n * 5.0) for n in (1, 2, 3, 5)])
+    assert holed.warnings == ("About 1 slice is missing between those that are here.",)
+
+
 def test_mixed_sizes_directions_and_doubles_are_said() -> None:
     turned = replace(member(3, 10.0).instance, orientation=(0.0, 1.0, 0.0, 0.0, 0.0, -1.0))
     members = [member(1, 0.0), member(2, 5.0, rows=256), Member("x", "shax", replace(turned, sop_uid="1.2.1"))]
     (group,) = grouped(members)
     assert "Images of different sizes in one series: 1 of 512 x 256, 2 of 512 x 512." in group.warnings
     assert "Images in 2 different directions in one series." in group.warnings
-    assert "1 image identifiers occur more than once with different content." in group.warnings
+    assert "Image identifiers that occur more than once with different content: 1." in group.warnings
 
 
 def test_remarks_of_instances_are_said_once() -> None:

@@ -39,7 +39,7 @@ def test_the_assumption_is_said() -> None:
 def test_a_half_character_of_utf_16_is_counted() -> None:
     read = text.read(b"\xff\xfe" + "ab".encode("utf-16-le") + b"\x41", limit_bytes=LIMIT)
     assert read.text == "ab\ufffd"
-    assert read.remarks == ("1 characters could not be read and stand as \ufffd.",)
+    assert read.remarks == ("Characters that could not be read and stand as \ufffd: 1.",)
 
 
 def test_line_ends_become_one_kind() -> None:

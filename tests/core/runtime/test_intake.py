@@ -227,7 +227,7 @@ def test_another_patients_images_stay_out(desk: Desk, tmp_path: Path) -> None:
     assert identified(grown) == [("s1", "CT"), ("n1", "a.txt")]
     assert grown.patient == case.patient
     assert grown.unread[0].reason == (
-        "It names another patient than the rest of this case (name differ); it was not added."
+        "It names another patient than the rest of this case (other name); it was not added."
     )
     stranger = pydicom.dcmread(tmp_path / "y" / "slice-001.dcm")
     assert stranger.pixel_array.shape == (128, 128)  # a sound image: only its name kept it out
