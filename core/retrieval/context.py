@@ -204,9 +204,11 @@ class Annotator:
         return ("past", "year") if self._has_year(sentence, span) else ("current", "")
 
     def _is_onset(self, sentence: _Sentence, cue: Cue, span: tuple[int, int]) -> bool:
-        """"Began two months ago": the time of the beginning, not of the end."""
-        between = sentence.tokens[span[1] : cue.first]
-        return cue.phrase[-1] == "ago" and any(token.norm in self._table.onset for token in between)
+        """ "Began two months ago", "since last week": the time of the beginning, not of the end."""
+        between = [token.norm for token in sentence.tokens[span[1] : cue.first]]
+        if cue.phrase[0] == "last":
+            return bool(between) and (between[-1] in self._table.onset or not self._table.begun.isdisjoint(between))
+        return cue.phrase[-1] == "ago" and not self._table.onset.isdisjoint(between)
 
     def _has_year(self, sentence: _Sentence, span: tuple[int, int]) -> bool:
         """A bare year in the finding's comma segment; a full date or "since 2014" is none."""

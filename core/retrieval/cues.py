@@ -65,6 +65,7 @@ class CueTable:
         self.subjects = frozenset(narration.get("subjects", ()))
         self.now = frozenset(narration.get("now", ()))
         self.onset = frozenset(narration.get("onset", ()))
+        self.begun = frozenset(narration.get("begun", ()))
         self.months = frozenset(narration.get("months", ()))
         self.plural = frozenset(narration.get("plural", ()))
         self.bridge = frozenset(narration.get("bridge", ()))

@@ -69,8 +69,8 @@ THRESHOLDS = (
 HYPOXIA, HYPOXIA_AT_RISK = 94.0, 88.0  # per cent
 _BTS = "O'Driscoll 2017 (BTS oxygen guideline)"
 BANDS = ("WR:age-over-{}", "WR:age-under-{}", "WR:egfr-below-{}")
-_FULL = (("iop", "intraocular pressure"), ("gcs", "GCS"), ("egfr", "eGFR"), ("news2", "NEWS2"), ("fev1 fvc", "FEV1/FVC"))
-_FULL += (("lvef", "ejection fraction"), ("pef percent", "peak flow"), ("cup disc", "cup-disc ratio"), ("spo2", "SpO2"))
+_FULL = {"iop": "intraocular pressure", "gcs": "GCS", "egfr": "eGFR", "news2": "NEWS2", "fev1 fvc": "FEV1/FVC"}
+_FULL |= {"lvef": "ejection fraction", "pef percent": "peak flow", "cup disc": "cup-disc ratio", "spo2": "SpO2"}
 _UNNAMED = {"iop_min": "mm[Hg]", "urea_creatinine_ratio": "{ratio}", "body_mass_index": "kg/m2"}
 
 
@@ -140,7 +140,7 @@ def _bands(board: Board) -> Iterator[Draft]:
 def named(quantity: str) -> str:
     """A quantity in words."""
     words = quantity.replace("_", " ")
-    for short, full in _FULL:
+    for short, full in _FULL.items():
         words = words.replace(short, full)
     return words.replace(" max", ", higher eye").replace(" min", ", lower eye").replace(" bp", " pressure")
 
