@@ -57,7 +57,8 @@ def run_window(argv: Sequence[str]) -> int:
 
 def profile_of(argv: Sequence[str]) -> Path:
     """The folder after `--profile`: a path or "demo"; else the person's own profile."""
-    named = argv[argv.index("--profile") + 1] if "--profile" in argv else ""
+    words = [part for word in argv for part in (word.split("=", 1) if word.startswith("--profile=") else [word])]
+    named = words[words.index("--profile") + 1] if "--profile" in words else ""
     if named in ("", DEMO):
         return paths.profile_folder(DEMO) if named else paths.profile_folder()
     return Path(named)
@@ -94,7 +95,7 @@ class Session:
         self._application = application
         self._profile = profile
         self._paint_only = paint_only
-        self._space: Workspace | None = None
+        self.space: Workspace | None = None
         self._code = EXIT_DONE
         settings = QSettings(str(profile / WINDOW_STATE), QSettings.Format.IniFormat)
         look = Look(settings)
@@ -122,9 +123,9 @@ class Session:
     def close(self) -> None:
         """End the worker, let go of the profile."""
         self.window.close()
-        if self._space is not None:
-            self._space.close()
-            self._space = None
+        if self.space is not None:
+            self.space.close()
+            self.space = None
 
     def _on_painted(self) -> None:
         if self._paint_only:
@@ -149,8 +150,8 @@ class Session:
         bench = Workbench(self._profile, settings.load(self._profile), actor())
         stores = bench.open_stores()
         engine = Engine(bench.worker_command(), journal=stores.journal, actor=bench.actor)
-        self._space = Workspace(bench, stores, engine)
-        self.window.attach(self._space, explain)
+        self.space = Workspace(bench, stores, engine)
+        self.window.attach(self.space, explain)
 
     def _on_mistake(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """A mistake in the window's own thread: a crash file, a sentence, and the window goes on."""

@@ -66,13 +66,13 @@ class Contents(QAbstractListModel):
 
 def entries(case: Case) -> tuple[Entry, ...]:
     """The lines of a case's contents."""
-    detail = tr("{n} items, revision {r}", n=len(case.items), r=case.revision)
+    detail = tr("{n}, revision {r}", n=words.counted(len(case.items), "item"), r=case.revision)
     lines = [Entry(kind="overview", title=tr("Overview"), detail=detail, icon="overview")]
     for item in case.items:
         icon, below = words.item_words(item)
         lines.append(Entry(kind="item", title=item.title, detail=below, icon=icon, item=item))
     if case.unread:
-        below = tr("{n} files, each with its reason", n=len(case.unread))
+        below = tr("{n}, with the reason", n=words.counted(len(case.unread), "file"))
         lines.append(Entry(kind="unread", title=tr("Not read"), detail=below, icon="unread", tone="serious"))
     return tuple(lines)
 

@@ -77,7 +77,7 @@ class CaseFilter(QSortFilterProxyModel):
 
 def details(row: CaseSummary) -> tuple[str, ...]:
     """State, number of items, what was not read, age: the second line of a row."""
-    parts = [words.state_words(row.state)[2], tr("{n} items", n=row.items)]
+    parts = [words.state_words(row.state)[2], words.counted(row.items, "item")]
     if row.unread:
         parts.append(tr("{n} not read", n=row.unread))
     return (*parts, words.age(row.created_at))

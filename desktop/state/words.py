@@ -105,11 +105,11 @@ def item_words(item: Note | LabTable | ImageRef | SeriesRef) -> tuple[str, str]:
             return "note", " · ".join(filter(None, (tr("Note"), item.written_on)))
         case LabTable():
             abnormal = sum(1 for row in item.rows if direction(row))
-            return "labs", tr("{n} results, {k} outside their range", n=len(item.rows), k=abnormal)
+            return "labs", tr("{n}, {k} outside range", n=counted(len(item.rows), "result"), k=abnormal)
         case ImageRef():
             return "image", " · ".join(filter(None, (item.modality or tr("Picture"), item.view, item.laterality)))
         case SeriesRef():
-            parts = (item.modality, item.body_part, item.view, tr("{n} images", n=item.instances))
+            parts = (item.modality, item.body_part, item.view, counted(item.instances, "image"))
             return "image", " · ".join(filter(None, parts))
 
 
@@ -123,6 +123,17 @@ def source_words(source: Provenance) -> tuple[str, str]:
         "clinician": ("person", tr("Clinician")),
         "derived": ("derived", tr("Computed")),
     }[source.kind]
+
+
+def counted(number: int, thing: str) -> str:
+    """ "1 file", "3 files"."""
+    return f"{number} {tr(thing if number == 1 else thing + 's')}"
+
+
+def since(at: str) -> str:
+    """An age in a sentence: "just now", "3 h ago"."""
+    old = age(at)
+    return tr("just now") if old == tr("now") else tr("{age} ago", age=old) if old and "-" not in old else old
 
 
 def size(count: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QSize, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QSplitter, QStackedWidget, QWidget
 
 from core.domain.case import Case
 from core.domain.task import WORK_UP
@@ -14,6 +14,7 @@ from desktop.views import pieces, rows
 from desktop.views.look import look
 from desktop.views.overview import Overview
 from desktop.views.pieces import text
+from desktop.views.switch import Switch
 from desktop.views.viewers import FetchPicture, LabView, UnreadView, item_view
 
 
@@ -28,7 +29,7 @@ class Composer(QFrame):
         self.question = QLineEdit()
         self.question.setAccessibleName(tr("Question"))
         self.question.setPlaceholderText(tr("Question (optional): {default}", default=tr(WORK_UP)))
-        self.model = QCheckBox(tr("Use the language model"))
+        self.model = Switch(tr("Use the language model"))
         self.model.setAccessibleName(tr("Use the language model"))
         self.model.setToolTip(tr("Without it the work-up rests on findings and guidelines alone, and is complete."))
         self.model.setChecked(True)
@@ -79,6 +80,7 @@ class CasePage(QWidget):
         self._splitter = QSplitter()
         self._splitter.addWidget(side)
         self._splitter.addWidget(paper)
+        self._splitter.setHandleWidth(1)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setChildrenCollapsible(False)
         self._splitter.setSizes([look().px(240), look().px(700)])

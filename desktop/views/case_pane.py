@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QProgressBar, QW
 
 from core.domain.case import CaseSummary, Unread
 from desktop.i18n import tr
+from desktop.state import words
 from desktop.state.case_list import SUMMARY, CaseFilter, CaseList
 from desktop.state.jobs import EXAMPLES
 from desktop.views import pieces, rows
@@ -40,8 +41,8 @@ class ImportCard(QFrame):
         pieces.column(self, head, self.bar, self._file, self._failures, foot, margins=(12, 8, 8, 8), gap=6)
         self.hide()
 
-    def start(self, words: str) -> None:
-        self._show(words, under_way=True)
+    def start(self, said: str) -> None:
+        self._show(said, under_way=True)
         self.bar.setRange(0, 0)
         self._file.setText("")
         self.show()
@@ -58,7 +59,10 @@ class ImportCard(QFrame):
         if not unread:
             self.hide()
             return
-        self._show(tr("{n} read, {k} not read", n=read, k=len(unread)), under_way=False)
+        self._show(
+            tr("{n} read, {k} not read", n=words.counted(read, "item"), k=words.counted(len(unread), "file")),
+            under_way=False,
+        )
         shown = [f"{entry.name}: {entry.reason}" for entry in unread[:MOST_SHOWN]]
         self._failures.setText("\n".join(shown))
         self.more.setVisible(True)
@@ -69,9 +73,9 @@ class ImportCard(QFrame):
         self.more.setVisible(False)
         self.show()
 
-    def _show(self, words: str, *, under_way: bool) -> None:
-        self._words.setText(words)
-        self.setAccessibleName(words)
+    def _show(self, said: str, *, under_way: bool) -> None:
+        self._words.setText(said)
+        self.setAccessibleName(said)
         self.bar.setVisible(under_way)
         self._file.setVisible(under_way)
         self.cancel.setVisible(under_way)
@@ -147,8 +151,8 @@ class CasePane(QFrame):
     def _open_examples(self) -> None:
         self.example_menu.popup(self.example_button.mapToGlobal(self.example_button.rect().bottomLeft()))
 
-    def _on_search(self, words: str) -> None:
-        self._filter.search(words)
+    def _on_search(self, wanted: str) -> None:
+        self._filter.search(wanted)
         self._count()
 
     def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:

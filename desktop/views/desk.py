@@ -44,8 +44,10 @@ class Desk(QObject):
         self.shown: Shown | None = None
         self._import: Operation | None = None
         self._wanted = ""
+        self._status = ""
         space.live.settled.connect(self._on_settled)
         space.live.told.connect(self.told)
+        space.live.changed.connect(self._on_live)
 
     def work(
         self,
@@ -150,6 +152,13 @@ class Desk(QObject):
         self.space.live.begin(row)  # type: ignore[arg-type]
         self.refresh()
         self.run_started.emit()
+
+    def _on_live(self) -> None:
+        """The list says when a run begins, waits or rests."""
+        status = f"{self.space.live.run_id} {self.space.live.memory.status}"
+        if status != self._status:
+            self._status = status
+            self.refresh()
 
     def _on_settled(self, run: str, status: str) -> None:
         self.refresh()

@@ -13,7 +13,7 @@ from desktop.state import words
 from desktop.state.source import Source
 from desktop.views import pieces
 from desktop.views.look import look
-from desktop.views.pieces import Chip, text
+from desktop.views.pieces import Chip, Picture, text
 from desktop.views.viewers import FetchPicture, LabView, NoteView, picture_card
 
 
@@ -58,12 +58,21 @@ class EvidencePanel(QFrame):
         statement = " ".join(source.evidence.text.split())
         self.statement.setText(statement if source.passage is None else source.passage.title)
         self.label.setText("\n".join((source.evidence.provenance.label, *source.about)))
+        self._put(self._view(source) or _note_of_absence(source))
+
+    def show_list(self, items: tuple[Evidence, ...]) -> None:
+        """Show all evidence of one statement; each line leads to its source."""
+        self.source = None
+        self.kind.show_words(words.counted(len(items), "source"), "accent", "link")
+        self.title.setText("")
+        self.statement.setText(tr("What this statement rests on"))
+        self.label.setText("")
+        self._put(self._inputs(items))
+
+    def _put(self, view: QWidget) -> None:
         pieces.clear(self._body)
-        self.view = self._view(source)
-        if self.view is not None:
-            self._body.addWidget(self.view)
-        else:
-            self._body.addStretch(1)
+        self.view = view
+        self._body.addWidget(view)
         self.show()
 
     def close_panel(self) -> None:
@@ -88,10 +97,9 @@ class EvidencePanel(QFrame):
     def _inputs(self, inputs: tuple[Evidence, ...]) -> QWidget:
         """The evidence that a computed statement rests on, each a link."""
         box = QWidget()
-        head = text(tr("Computed from"), "section")
         links = [self._link(item) for item in inputs]
-        pieces.column(box, head, *links, None, margins=(16, 12, 16, 12), gap=4)
-        return pieces.scrolled(box, tr("Computed from"))
+        pieces.column(box, *links, None, margins=(16, 12, 16, 12), gap=6)
+        return pieces.scrolled(box, tr("Sources"))
 
     def _link(self, item: Evidence) -> QWidget:
         made = pieces.button(
@@ -99,6 +107,17 @@ class EvidencePanel(QFrame):
         )
         made.setToolTip(item.provenance.label)
         return made
+
+
+def _note_of_absence(source: Source) -> QWidget:
+    """For evidence without a place of its own: a person's answer, the whole case, a published source."""
+    box = QWidget()
+    said = {
+        "clinician": tr("Given by a person in answer to a question of this run."),
+        "passage": tr("A statement of the knowledge store with the published source named above."),
+    }.get(source.evidence.provenance.kind, tr("This statement has no single place in a document."))
+    pieces.column(box, text(said, "muted"), None, margins=(16, 12, 16, 12))
+    return box
 
 
 def _note(source: Source, start: int | None, end: int | None) -> QWidget:

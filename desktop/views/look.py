@@ -124,8 +124,8 @@ def look() -> Look:
 
 
 def draw_icon(widget: QWidget) -> None:
-    """Draw a widget's icon anew, if it names one in its properties `icon` and `tone`."""
-    name = widget.property("icon")
+    """Draw a widget's icon anew, if it names one in its properties `glyph` and `tone`."""
+    name = widget.property("glyph")
     set_icon = getattr(widget, "setIcon", None)
     if name and set_icon is not None:
         set_icon(look().icon(str(name), str(widget.property("tone") or "plain")))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+import re
+
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLayout, QWidget
 
 from core.domain.case import Case, LabRow, LabTable
@@ -13,6 +15,7 @@ from desktop.views.pieces import Chip, Flow, Picture, text
 
 MOST_ABNORMAL = 12
 EXCERPT = 220
+_MARKUP = re.compile(r"[#*|`_>]+|-{2,}")
 
 
 class Overview(QWidget):
@@ -24,7 +27,7 @@ class Overview(QWidget):
     def __init__(self, case: Case) -> None:
         super().__init__()
         title = text(case.title, "title")
-        made = tr("Revision {r}, imported {age} ago", r=case.revision, age=words.age(case.created_at))
+        made = tr("Revision {r}, imported {age}", r=case.revision, age=words.since(case.created_at))
         parts: list[QWidget | QLayout | None] = [title, text(made, "small")]
         parts += self._abnormal(case)
         parts += self._items(case)
@@ -62,7 +65,7 @@ class Overview(QWidget):
         parts: list[QWidget | QLayout | None] = []
         if case.notes:
             parts.append(text(tr("Documents"), "section"))
-            parts += [self._card(note.id, "note", note.title, " ".join(note.text.split())) for note in case.notes]
+            parts += [self._card(note.id, "note", note.title, excerpt(note.text)) for note in case.notes]
         if case.tables:
             parts.append(text(tr("Laboratory"), "section"))
             parts += [self._card(t.id, "labs", t.title, words.item_words(t)[1]) for t in case.tables]
@@ -75,17 +78,25 @@ class Overview(QWidget):
         card = pieces.panel("card")
         go = pieces.button(title, lambda: self.wanted.emit(item_id, -1), kind="link")
         go.setAccessibleName(tr("Open {title}", title=title))
-        shown = detail if len(detail) <= EXCERPT else detail[:EXCERPT].rsplit(" ", 1)[0] + " …"
-        said = pieces.column(None, pieces.row(None, go, None), text(shown, "muted"), gap=2)
-        pieces.row(card, Picture(icon, "muted", 20), said, margins=(12, 8, 12, 10), gap=10).setStretch(1, 1)
+        said = pieces.column(None, pieces.row(None, go, None), text(detail, "muted"), gap=2)
+        picture = Picture(icon, "muted", 20)
+        line = pieces.row(card, picture, said, margins=(12, 8, 12, 10), gap=10)
+        line.setStretch(1, 1)
+        line.setAlignment(picture, Qt.AlignmentFlag.AlignTop)
         return card
 
     def _unread(self, count: int) -> QWidget:
         box = QWidget()
-        chip = Chip(tr("{n} files were not read", n=count), "serious", "unread")
+        chip = Chip(tr("{n} not read", n=words.counted(count, "file")), "serious", "unread")
         show = pieces.button(tr("Show which, and why"), self.unread_wanted.emit, kind="link")
         pieces.row(box, chip, show, None)
         return box
+
+
+def excerpt(words_: str) -> str:
+    """The beginning of a document without its mark-up, in one paragraph."""
+    plain = " ".join(_MARKUP.sub(" ", words_[: 4 * EXCERPT]).split())
+    return plain if len(plain) <= EXCERPT else plain[:EXCERPT].rsplit(" ", 1)[0] + " …"
 
 
 def latest_abnormal(case: Case) -> list[tuple[LabTable, LabRow]]:

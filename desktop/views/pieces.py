@@ -53,7 +53,7 @@ def button(words: str, act: Callable[[], object], *, kind: str = "", icon: str =
     made.setAutoDefault(False)
     if icon:
         tones = {"primary": "on_accent", "stop": "critical", "link": "accent"}
-        made.setProperty("icon", icon)
+        made.setProperty("glyph", icon)
         made.setProperty("tone", tones.get(kind, "plain"))
         draw_icon(made)
     if hint:
@@ -67,7 +67,7 @@ def icon_button(icon: str, name: str, act: Callable[[], object] | None = None) -
     """A button that is only an icon; its name is read aloud and shown as a tool tip."""
     made = QToolButton()
     made.setProperty("kind", "plain")
-    made.setProperty("icon", icon)
+    made.setProperty("glyph", icon)
     made.setAccessibleName(name)
     made.setToolTip(name)
     made.setIconSize(QSize(20, 20))

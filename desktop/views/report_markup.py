@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from html import escape
 
+from core.domain.evidence import Evidence
+from core.domain.hypothesis import Differential, Hypothesis
 from core.domain.report import Block, Line, Report, Table
 from desktop.i18n import tr
 from desktop.views.palette import Palette
 
 SCHEME = "evidence:"
 TONES = {"critical": "Critical", "serious": "Serious", "caution": "Caution"}
-LEAD = {"conclusion"}
+LEAD = "conclusion"
+MOST_BARS = 6
+MOST_LINKS = 3  # evidence named in the text; "+8" opens the whole list
+Cell = tuple[Line, ...]
 
 
 class Markup:
@@ -22,35 +27,44 @@ class Markup:
     def __init__(self, palette: Palette, zoom: float) -> None:
         self._palette = palette
         self._zoom = zoom
+        self._evidence: dict[str, Evidence] = {}
 
-    def report(self, report: Report) -> str:
-        """The whole report without its banner, which the page shows above it."""
-        blocks = "".join(self._block(block) for block in report.blocks)
+    def report(self, report: Report, ranked: Differential | None = None) -> str:
+        """The report without its banner, which the page shows above it; `ranked` is drawn as bars."""
+        self._evidence = {item.id: item for item in report.evidence}
+        parts = []
+        for block in report.blocks:
+            parts.append(self._block(block))
+            if block.id == LEAD and ranked is not None:
+                parts.append(self._bars(ranked))
         footer = "".join(self._paragraph(escape(words), self._palette.quiet, 12) for words in report.footer)
-        return f"<body>{blocks}{self._rule()}{footer}</body>"
+        return f"<body>{''.join(parts)}{self._space(20)}{footer}</body>"
 
     def _block(self, block: Block) -> str:
-        size = 15 if block.id in LEAD else 13
-        lines = [self._line(line, lead=block.id in LEAD and n == 0, size=size) for n, line in enumerate(block.lines)]
+        lines = [self._line(line, lead=block.id == LEAD and n == 0) for n, line in enumerate(block.lines)]
         tables = "".join(self._table(table) for table in block.tables)
-        title = f"<h2 style='{self._font(15)} margin-top:{self._px(20)}px; margin-bottom:{self._px(6)}px; "
-        title += f"color:{self._palette.quiet};'>{escape(block.title)}</h2>"
-        return f"{title}{''.join(lines)}{tables}"
+        return f"{self._heading(block.title)}{''.join(lines)}{tables}"
 
-    def _line(self, line: Line, *, lead: bool, size: int) -> str:
+    def _heading(self, title: str) -> str:
+        """A paragraph, not <h2>: Qt enlarges the letters of its own headings beyond the type scale."""
+        style = f"margin-top:{self._px(24)}px; margin-bottom:{self._px(8)}px;"
+        inner = f"color:{self._palette.quiet}; {self._font(13)} font-weight:600;"
+        return f"<p style='{style}'><span style='{inner}'>{escape(title)}</span></p>"
+
+    def _line(self, line: Line, *, lead: bool) -> str:
         if line.tone in TONES:
             return self._flag(line)
-        colour = self._palette.quiet if line.tone == "muted" else self._palette.ink
-        words = self._words(line)
         if lead:
-            words = f"<b>{words}</b>"
-            size = 18
-        return self._paragraph(words, colour, size if line.tone != "muted" else 12)
+            words = f"<span style='{self._font(20)} font-weight:600;'>{escape(line.text)}</span>"
+            return self._paragraph(words + self._links(line.evidence), self._palette.ink, 13)
+        muted = line.tone == "muted"
+        return self._paragraph(
+            self._words(line), self._palette.quiet if muted else self._palette.ink, 12 if muted else 13
+        )
 
     def _flag(self, line: Line) -> str:
         """A safety line: a coloured edge, the tone in words, the sentence."""
-        tone = self._palette.tone(line.tone)
-        ground = self._palette.soft_tone(line.tone)
+        tone, ground = self._palette.tone(line.tone), self._palette.soft_tone(line.tone)
         said = f"<b style='color:{tone};'>{tr(TONES[line.tone])}.</b> {self._words(line)}"
         return (
             f"<table width='100%' cellspacing='0' cellpadding='0' style='margin-bottom:{self._px(6)}px;'><tr>"
@@ -62,49 +76,96 @@ class Markup:
     def _words(self, line: Line) -> str:
         words = escape(line.text)
         if line.struck:
-            reason = escape(line.reason)
-            words = f"<s style='color:{self._palette.quiet};'>{words}</s> <i>{tr('Struck')}: {reason}</i>"
+            words = f"<s style='color:{self._palette.quiet};'>{words}</s> <i>{tr('Struck')}: {escape(line.reason)}</i>"
         return words + self._links(line.evidence)
 
     def _links(self, evidence: tuple[str, ...]) -> str:
-        style = f"color:{self._palette.accent}; {self._font(12)} text-decoration:none;"
-        links = (f"<a href='{SCHEME}{escape(e)}' style='{style}'>{escape(e)}</a>" for e in evidence)
-        joined = "&nbsp;·&nbsp;".join(links)
-        return f"&nbsp;&nbsp;{joined}" if joined else ""
+        style = f"color:{self._palette.accent}; {self._font(11)} font-weight:400; text-decoration:none;"
+        links = [self._link(e, e, style) for e in evidence[:MOST_LINKS]]
+        if rest := evidence[MOST_LINKS:]:
+            links.append(self._link(",".join(evidence), f"+{len(rest)}", style))
+        joined = " ".join(links)
+        return f" &nbsp;{joined}" if joined else ""
 
-    def _table(self, table: Table) -> str:
-        title = f"<h3 style='{self._font(13)}'>{escape(table.title)}</h3>" if table.title else ""
-        width = 100 // max(1, len(table.columns))
-        head = "".join(self._cell(escape(c), width, self._palette.quiet, "th") for c in table.columns)
-        rows = "".join(self._row(row, width) for row in table.rows)
-        style = f"border-collapse:collapse; border-color:{self._palette.line};"
+    def _link(self, target: str, shown: str, style: str) -> str:
+        item = self._evidence.get(target)
+        said = " ".join(item.text.split())[:160] if item else tr("all evidence of this statement")
+        hint = escape(said, quote=True).replace("'", "&#39;")
+        return f"<a href='{SCHEME}{escape(target)}' title='{hint}' style='{style}'>{escape(shown)}</a>"
+
+    # -------------------------------------------------------------------------------------- ranking
+
+    def _bars(self, ranked: Differential) -> str:
+        shown = [h for h in ranked.hypotheses if h.band != "excluded"][:MOST_BARS]
+        rows = "".join(self._bar(hypothesis) for hypothesis in shown)
+        hint = self._paragraph(tr("Bars: share of the weight, not a probability."), self._palette.quiet, 11)
+        style = f"margin-top:{self._px(8)}px; margin-bottom:{self._px(4)}px;"
+        return f"<table width='100%' cellspacing='0' cellpadding='0' style='{style}'>{rows}</table>{hint}"
+
+    def _bar(self, hypothesis: Hypothesis) -> str:
+        """Title, bar and band in one row; the bar is two coloured cells."""
+        leading = hypothesis.band in ("leading", "possible")
+        filled = max(2, min(100, round(100 * hypothesis.share)))
+        colour = self._palette.accent if leading else self._palette.edge
+        thin = f"font-size:{self._px(5)}px;"
+        rest = (
+            f"<td width='{100 - filled}%' bgcolor='{self._palette.raised}' style='{thin}'>&nbsp;</td>"
+            if filled < 100
+            else ""
+        )
+        bar = (
+            f"<table width='100%' cellspacing='0' cellpadding='0'><tr>"
+            f"<td width='{filled}%' bgcolor='{colour}' style='{thin}'>&nbsp;</td>{rest}</tr></table>"
+        )
+        weight = "600" if hypothesis.band == "leading" else "400"
+        cell = f"padding:{self._px(4)}px {self._px(12)}px {self._px(4)}px 0; {self._font(13)}"
+        band = f"{cell} color:{self._palette.accent if leading else self._palette.quiet};"
         return (
-            f"{title}<table width='100%' cellspacing='0' border='1' style='{style}'>"
-            f"<thead><tr>{head}</tr></thead>{rows}</table>"
+            f"<tr><td width='38%' valign='middle' style='{cell} font-weight:{weight};'>{escape(hypothesis.title)}</td>"
+            f"<td width='44%' valign='middle' style='{cell}'>{bar}</td>"
+            f"<td width='18%' valign='middle' style='{band}'>{escape(tr(hypothesis.band))}</td></tr>"
         )
 
-    def _row(self, row: tuple[tuple[Line, ...], ...], width: int) -> str:
-        cells = (self._cell(self._stacked(cell, n == 0), width, self._palette.ink) for n, cell in enumerate(row))
-        return f"<tr>{''.join(cells)}</tr>"
+    # --------------------------------------------------------------------------------------- tables
 
-    def _cell(self, words: str, width: int, colour: str, tag: str = "td") -> str:
-        style = f"color:{colour}; {self._font(12)} padding:{self._px(8)}px;"
-        return f"<{tag} width='{width}%' align='left' valign='top' style='{style}'>{words}</{tag}>"
+    def _table(self, table: Table) -> str:
+        """The first cell of a row as its heading, the other cells in columns below it."""
+        title = self._heading(table.title) if table.title else ""
+        columns = table.columns[1:]
+        rows = "".join(self._row(row, columns) for row in table.rows)
+        return f"{title}<table width='100%' cellspacing='0' cellpadding='0'>{rows}</table>"
 
-    def _stacked(self, cell: tuple[Line, ...], bold: bool) -> str:
+    def _row(self, row: tuple[Cell, ...], columns: tuple[str, ...]) -> str:
+        if not columns:
+            return f"<tr><td>{self._stacked(row[0])}</td></tr>"
+        line = f"border-top:1px solid {self._palette.line};"
+        head = f"{line} padding:{self._px(12)}px 0 {self._px(2)}px 0; {self._font(14)} font-weight:600;"
+        width = 100 // len(columns)
+        heading = " ".join(self._words(cell_line) for cell_line in row[0])
+        cells = "".join(self._cell(name, cell, width) for name, cell in zip(columns, row[1:], strict=False))
+        return f"<tr><td colspan='{len(columns)}' style='{head}'>{heading}</td></tr><tr>{cells}</tr>"
+
+    def _cell(self, name: str, cell: Cell, width: int) -> str:
+        style = f"{self._font(12)} padding:{self._px(2)}px {self._px(16)}px {self._px(10)}px 0;"
+        small = f"color:{self._palette.quiet}; {self._font(11)} font-weight:600; {self._gap(3)}"
+        label = f"<p style='{small}'>{escape(name)}</p>"
+        return f"<td width='{width}%' valign='top' style='{style}'>{label}{self._stacked(cell)}</td>"
+
+    def _stacked(self, cell: Cell) -> str:
         if not cell:
             return f"<span style='color:{self._palette.quiet};'>—</span>"
-        gap = self._px(5)
-        lines = [f"<p style='margin-top:0px; margin-bottom:{gap}px;'>{self._words(line)}</p>" for line in cell]
-        joined = "".join(lines)
-        return f"<b>{joined}</b>" if bold else joined
+        return "".join(f"<p style='{self._gap(4)}'>{self._words(line)}</p>" for line in cell)
+
+    # ---------------------------------------------------------------------------------------- sizes
 
     def _paragraph(self, words: str, colour: str, size: int) -> str:
-        below = self._px(6)
-        return f"<p style='color:{colour}; {self._font(size)} margin-top:0px; margin-bottom:{below}px;'>{words}</p>"
+        return f"<p style='color:{colour}; {self._font(size)} {self._gap(6)}'>{words}</p>"
 
-    def _rule(self) -> str:
-        return f"<p style='margin-top:{self._px(24)}px; margin-bottom:0px;'></p>"
+    def _gap(self, below: int) -> str:
+        return f"margin-top:0px; margin-bottom:{self._px(below)}px;"
+
+    def _space(self, height: int) -> str:
+        return f"<p style='margin-top:{self._px(height)}px; margin-bottom:0px;'></p>"
 
     def _font(self, size: int) -> str:
         return f"font-size:{self._px(size)}px;"

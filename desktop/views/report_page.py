@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
+from core.domain.hypothesis import Differential
 from core.domain.notices import TEXTS
 from core.domain.report import Report
 from desktop.i18n import tr
@@ -14,7 +15,7 @@ from desktop.views.look import look
 from desktop.views.pieces import Chip, Flow, text
 from desktop.views.report_markup import SCHEME, Markup
 
-TONES = {"N2": ("caution", "model"), "N6": ("serious", "warning"), "N7": ("muted", "clock"), "N1": ("muted", "info")}
+TONES = {"N2": ("caution", "model"), "N6": ("serious", "warning"), "N7": ("muted", "clock")}
 
 
 class Banner(QFrame):
@@ -25,13 +26,16 @@ class Banner(QFrame):
         self.setProperty("kind", "head")
         self._chips = QWidget()
         self._flow = Flow(self._chips, 6)
+        policy = self._chips.sizePolicy()
+        policy.setHeightForWidth(True)
+        self._chips.setSizePolicy(policy)
         self._lines = text("", "small")
         self.export = pieces.button(tr("Export…"), lambda: None, icon="export")
         top = pieces.row(None, self._chips, self.export, gap=12, stretch=self._chips)
         pieces.column(self, top, self._lines, margins=(16, 8, 16, 8), gap=6)
 
     def show_notices(self, notices: tuple[str, ...]) -> None:
-        """Short fixed notices as chips, the longer ones (inputs not available, rung) as a line of text."""
+        """Short fixed notices as chips; the sentences (N1, inputs not available, rung) as lines of text."""
         pieces.clear(self._flow)
         known = {TEXTS[name]: name for name in TONES}
         rest = []
@@ -57,6 +61,7 @@ class ReportPage(QWidget):
         super().__init__()
         self.setProperty("kind", "paper")
         self._report: Report | None = None
+        self._ranked: Differential | None = None
         self.banner = Banner()
         self.banner.export.clicked.connect(self.export_wanted)
         self.banner.export.setShortcut(QKeySequence("Ctrl+E"))
@@ -75,11 +80,11 @@ class ReportPage(QWidget):
         pieces.column(self, self.banner, self.body, gap=0, stretch=self.body)
         look().changed.connect(self._draw)
 
-    def show_report(self, report: Report) -> None:
+    def show_report(self, report: Report, ranked: Differential | None) -> None:
         """Show a report; the same run's newer report keeps the reader's place."""
         same = self._report is not None and self._report.run_id == report.run_id
         place = self.body.verticalScrollBar().value() if same else 0
-        self._report = report
+        self._report, self._ranked = report, ranked
         self.banner.show_notices(report.banner)
         self._draw()
         self.body.verticalScrollBar().setValue(place)
@@ -87,7 +92,7 @@ class ReportPage(QWidget):
     def _draw(self) -> None:
         if self._report is not None:
             place = self.body.verticalScrollBar().value()
-            self.body.setHtml(Markup(look().palette, look().zoom).report(self._report))
+            self.body.setHtml(Markup(look().palette, look().zoom).report(self._report, self._ranked))
             self.body.verticalScrollBar().setValue(place)
 
     def _on_link(self, url: QUrl) -> None:

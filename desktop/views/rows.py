@@ -63,7 +63,7 @@ class Rows(QStyledItemDelegate):
         line = self._describe(index.data(self._role))
         height = QFontMetrics(look().font("body")).height() + look().px(10)
         if line.detail:
-            height += QFontMetrics(look().font("small")).height() + look().px(8)
+            height += QFontMetrics(look().font("small")).height() + look().px(3)
         return QSize(look().px(120), height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -91,7 +91,7 @@ class Rows(QStyledItemDelegate):
             whole = QRect(inner.left(), inner.top(), inner.width(), first.height())
             draw_text(painter, whole, line.right, small, look().colour("muted"), right=True)
         if line.detail:
-            below = QRect(inner.left(), inner.bottom() - QFontMetrics(small).height(), inner.width(), first.height())
+            below = QRect(inner.left(), first.bottom() + look().px(2), inner.width(), QFontMetrics(small).height())
             draw_text(painter, below, line.detail, small, look().colour(line.detail_tone))
 
 

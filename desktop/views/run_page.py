@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSplitter, QWidget
 
 from core.domain.notices import notice
@@ -16,9 +16,20 @@ from desktop.state.live_run import LiveRun, Pulse
 from desktop.state.run_items import VALUE
 from desktop.views import pieces, rows
 from desktop.views.look import look
-from desktop.views.pieces import Chip, text
+from desktop.views.pieces import text
 from desktop.views.question_card import QuestionCard
 
+AT_REST = {
+    "waiting": "Waits for your answer; it may be given now or days later.",
+    "stopped": "Stopped; what was found so far is kept.",
+    "finished": "Finished: the assessment is ready.",
+}
+EMPTY = {
+    "steps": "Every step appears here as it is saved.",
+    "ranking": "Conditions appear here once findings are weighed.",
+    "evidence": "Findings appear here with their source.",
+}
+NARROW = 720
 TAIL = 96  # characters of the model's text that are shown while it writes
 
 
@@ -32,7 +43,6 @@ class RunHead(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "head")
-        self.state = Chip("", "muted")
         self.doing = text("", "body", wrap=False)
         self.doing.setMinimumWidth(60)
         self.costs = text("", "small", wrap=False)
@@ -45,7 +55,7 @@ class RunHead(QFrame):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Check of the model file"))
         buttons = (self.stop, self.resume, self.report)
-        line = pieces.row(None, self.state, self.doing, self.costs, *buttons, gap=12, stretch=self.doing)
+        line = pieces.row(None, self.doing, self.costs, *buttons, gap=12, stretch=self.doing)
         pieces.column(self, line, self.bar, margins=(16, 8, 16, 8), gap=6)
 
 
@@ -73,11 +83,13 @@ class RunPage(QWidget):
         self._build()
 
     def _build(self) -> None:
-        lanes = QSplitter()
+        lanes = self._lanes = QSplitter()
+        lanes.setProperty("kind", "lanes")
         lanes.setChildrenCollapsible(False)
-        banner = pieces.row(None, *(text(notice(n), "small", wrap=False) for n in ("N1", "N2", "N7")), None, gap=24)
+        banner = text("   ".join(notice(n) for n in ("N1", "N2", "N7")), "small")
         self._rank_hint = text(tr("Bars show each condition's share of the weight; not a probability."), "small")
         self._counts: dict[str, QLabel] = {}
+        self._empty: dict[str, QLabel] = {}
         left = self._lane("steps", tr("Journal"), self.steps)
         right = QWidget()
         below = self._lane("evidence", tr("Evidence"), self.evidence)
@@ -88,7 +100,6 @@ class RunPage(QWidget):
         lanes.setStretchFactor(0, 1)
         lanes.setStretchFactor(1, 1)
         lanes.setHandleWidth(8)
-        lanes.setMinimumHeight(220)
         body = QWidget()
         pieces.column(body, banner, self.question, lanes, margins=(16, 8, 16, 12), gap=8, stretch=lanes)
         area = pieces.scrolled(body, tr("The run"))
@@ -99,7 +110,9 @@ class RunPage(QWidget):
         card = pieces.panel("card")
         self._counts[key] = text("", "small", wrap=False)
         head = pieces.row(None, text(title, "section", wrap=False), None, self._counts[key], margins=(12, 8, 12, 2))
-        hints = pieces.column(None, *more, margins=(12, 0, 12, 0))
+        waiting = text(tr(EMPTY[key]), "muted")
+        self._empty[key] = waiting
+        hints = pieces.column(None, *more, waiting, margins=(12, 0, 12, 0))
         pieces.column(card, head, hints, view, margins=(1, 1, 1, 4), gap=2, stretch=view)
         return card
 
@@ -121,9 +134,6 @@ class RunPage(QWidget):
         if live is None:
             return
         status, memory = live.status, live.memory
-        icon, tone, said = words.state_words(status)
-        self.head.state.show_words(tr(said).capitalize(), tone, icon)
-        self.head.state.setVisible(bool(status))
         self.head.stop.setVisible(live.active)
         self.head.stop.setEnabled(not live.stopping)
         self.head.stop.setText(tr("Stopping…") if live.stopping else tr("Stop"))
@@ -132,6 +142,7 @@ class RunPage(QWidget):
         self.question.show_question(memory.question if status == "waiting" else None)
         for key, model in (("steps", live.steps), ("ranking", live.ranking), ("evidence", live.evidence)):
             self._counts[key].setText(str(model.rowCount() or ""))
+            self._empty[key].setVisible(model.rowCount() == 0)
         self._clock.start() if live.active else self._clock.stop()
         self._show_costs()
 
@@ -160,6 +171,13 @@ class RunPage(QWidget):
         if item is not None:
             self.evidence_wanted.emit(item.id)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Side by side where there is room, below each other where there is not."""
+        super().resizeEvent(event)
+        wide = self.width() >= look().px(NARROW)
+        self._lanes.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
+        self._lanes.setMinimumHeight(look().px(260 if wide else 560))
+
     def minimumSizeHint(self) -> QSize:
         return QSize(320, look().px(200))
 
@@ -169,7 +187,7 @@ def _doing(live: LiveRun) -> str:
     if live.stopping:
         return live.stopping
     if not live.active:
-        return live.memory.error or (tr("Stopped; what was found so far is kept.") if live.status == "stopped" else "")
+        return live.memory.error or tr(AT_REST.get(live.status, ""))
     checking = live.pulse
     if 0 < checking.verified < checking.to_verify:
         done, total = words.size(checking.verified), words.size(checking.to_verify)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPixmap, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -30,6 +30,7 @@ from desktop.views import pieces
 from desktop.views.look import look
 from desktop.views.pieces import Chip, Picture, text
 
+SIDES = {"R": "right", "L": "left", "B": "both", "U": "unpaired"}
 Index = QModelIndex | QPersistentModelIndex
 FetchPicture = Callable[[str, Callable[[bytes], None], Callable[[str], None]], None]
 
@@ -114,7 +115,7 @@ class LabView(QTableView):
         header = self.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setStretchLastSection(True)
         header.setMinimumSectionSize(look().px(64))
         header.setHighlightSections(False)
         look().changed.connect(self._fit)
@@ -133,6 +134,11 @@ class LabView(QTableView):
 
 class _LabCell(QStyledItemDelegate):
     """Result and flag of an abnormal row stand out; a chosen row has a marked ground."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Room for the bold letters of an abnormal row."""
+        wide = QFontMetrics(look().font("body", bold=True)).horizontalAdvance(str(index.data()))
+        return QSize(wide + look().px(28), look().px(30))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: LabRow = index.data(ROW)
@@ -213,11 +219,11 @@ def picture_facts(item: ImageRef | SeriesRef) -> list[str]:
     facts = [
         tr("Modality: {x}", x=item.modality or unknown),
         tr("View: {x}", x=item.view or unknown),
-        tr("Side: {x}", x=item.laterality or unknown),
+        tr("Side: {x}", x=tr(SIDES.get(item.laterality, item.laterality)) or unknown),
         tr("Taken: {x}", x=words.moment(item.acquired_on) if item.acquired_on else unknown),
     ]
     if isinstance(item, SeriesRef):
-        facts.append(tr("{n} images, {c} × {r}", n=item.instances, c=item.columns, r=item.rows))
+        facts.append(f"{words.counted(item.instances, 'image')}, {item.columns} × {item.rows}")
         return [*facts, item.window] if item.window else facts
     return [*facts, f"{item.width} × {item.height}"]
 

@@ -76,6 +76,7 @@ class Window(QMainWindow):
         self.beside = QSplitter()
         self.beside.addWidget(self.pages)
         self.beside.addWidget(self.panel)
+        self.beside.setHandleWidth(1)
         self.beside.setStretchFactor(0, 1)
         self.beside.setChildrenCollapsible(False)
         self.research = text(notice("N6"), "small", tone="serious")
@@ -93,6 +94,7 @@ class Window(QMainWindow):
         self.split = QSplitter()
         self.split.addWidget(self.pane)
         self.split.addWidget(right)
+        self.split.setHandleWidth(1)
         self.split.setStretchFactor(1, 1)
         self.split.setCollapsible(0, True)
         self.split.setCollapsible(1, False)
@@ -126,9 +128,9 @@ class Window(QMainWindow):
             lambda question, model: self._with_desk(lambda desk: desk.start_run(question, model))
         )
         self.run_page.report_wanted.connect(self.page_report)
-        self.run_page.evidence_wanted.connect(self._show_evidence)
-        self.report_page.evidence_wanted.connect(self._show_evidence)
-        self.panel.wanted.connect(self._show_evidence)
+        self.run_page.evidence_wanted.connect(self.show_evidence)
+        self.report_page.evidence_wanted.connect(self.show_evidence)
+        self.panel.wanted.connect(self.show_evidence)
         self.report_page.export_wanted.connect(self.export)
 
     def _add_actions(self) -> None:
@@ -287,16 +289,24 @@ class Window(QMainWindow):
             self.tell("serious", tr("A work-up waits for your answer."))
 
     def _on_report(self, shown: Shown) -> None:
-        self.report_page.show_report(shown.report)
+        found = shown.memory.assessment
+        ranked = found.differential if found is not None and found.conclusion == "ranked" else None
+        self.report_page.show_report(shown.report, ranked)
 
-    def _show_evidence(self, evidence_id: str) -> None:
+    def show_evidence(self, evidence_id: str) -> None:
+        """Open the source of an evidence id beside the page; of several, joined by commas, their list."""
         from_report = self.pages.currentIndex() == REPORT
-        source = self.desk.source(evidence_id, from_report=from_report) if self.desk else None
-        if source is None:
+        names = evidence_id.split(",")
+        sources = [self.desk.source(name, from_report=from_report) for name in names] if self.desk else []
+        found = [source for source in sources if source is not None]
+        if not found:
             self.tell("caution", tr("This evidence is not in the run: {id}.", id=evidence_id))
             return
         first = self.panel.isHidden()
-        self.panel.show_source(source)
+        if len(names) == 1:
+            self.panel.show_source(found[0])
+        else:
+            self.panel.show_list(tuple(source.evidence for source in found))
         if first:
             width = self.beside.width()
             self.beside.setSizes([width * 11 // 20, width * 9 // 20])
