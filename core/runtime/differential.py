@@ -13,7 +13,7 @@ from core.domain.evidence import Finding, Gap, Question
 from core.domain.hypothesis import Differential, Hypothesis, Reason
 from core.domain.ports import Found, Knowledge
 from core.runtime import gaps as gap_rules
-from core.runtime import weighing
+from core.runtime import weighing, wording
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.ledger import Ledger, Patient
 from core.runtime.ranking import ModelRank
@@ -132,8 +132,10 @@ def view(
 
 
 def question(seen: View, knowledge: Knowledge) -> Question | None:
-    """What the clinician is asked, if anything."""
-    return gap_rules.question(seen.contradicted, seen.gaps, knowledge)
+    """What the clinician is asked, if anything; of the contradictions only those that bear on a candidate."""
+    touched = {s.condition.concept for s in seen.scored} | {w.clue.concept for s in seen.scored for w in s.weights}
+    weighty = [gap for gap in seen.contradicted if not touched.isdisjoint(knowledge.ancestors(gap.concept))]
+    return gap_rules.question(weighty, seen.gaps, knowledge)
 
 
 def differential(seen: View, knowledge: Knowledge, book: EvidenceBook, weights: Weighing) -> Differential:
@@ -142,7 +144,10 @@ def differential(seen: View, knowledge: Knowledge, book: EvidenceBook, weights: 
     "Something else" stands in it at the place of its share; excluded conditions come last.
     """
     best = max((seen.shares.get(s.condition.slug, 0.0) for s in seen.scored), default=0.0)
-    rows = [_hypothesis(s, seen, knowledge, book, best=best, weights=weights) for s in seen.order()]
+    rows = [
+        _hypothesis(s, seen, knowledge, book, best=best, weights=weights, whole=place < gap_rules.TOP)
+        for place, s in enumerate(seen.order())
+    ]
     rows.append(_something_else(seen, best, weights))
     return Differential(
         hypotheses=tuple(sorted(rows, key=lambda h: (h.band == "excluded", -h.share, h.slug))),
@@ -167,12 +172,21 @@ def _something_else(seen: View, best: float, weights: Weighing) -> Hypothesis:
 
 
 def _hypothesis(
-    scored: Scored, seen: View, knowledge: Knowledge, book: EvidenceBook, *, best: float, weights: Weighing
+    scored: Scored,
+    seen: View,
+    knowledge: Knowledge,
+    book: EvidenceBook,
+    *,
+    best: float,
+    weights: Weighing,
+    whole: bool,
 ) -> Hypothesis:
+    """One row; `whole`: with what is missing too (the top five)."""
     slug = scored.condition.slug
     share = seen.shares.get(slug, 0.0)
     excluded = scored.excluded
-    cells = [(weight, _reason(weight, scored, knowledge, book)) for weight in sorted(scored.weights, key=_gravity)]
+    shown = [w for w in scored.weights if w.contribution or (whole and w.standing.state in _OPEN)]
+    cells = [(weight, _reason(weight, scored, knowledge, book)) for weight in sorted(shown, key=_gravity)]
     z, spread = (seen.rank.z.get(slug), seen.rank.spread.get(slug)) if seen.rank else (None, None)
     return Hypothesis(
         slug=slug,
@@ -185,12 +199,13 @@ def _hypothesis(
         spread=None if spread is None else round(spread, 3),
         for_=tuple(reason for weight, reason in cells if weight.contribution > 0),
         against=tuple(reason for weight, reason in cells if weight.contribution < 0),
-        missing=tuple(reason for weight, reason in cells if weight.standing.state in ("unknown", "contradicted")),
+        missing=tuple(reason for weight, reason in cells if whole and weight.standing.state in _OPEN),
         raised_by=tuple(book.finding(finding) for finding in scored.raised_by),
         excluded_because=_reason(excluded, scored, knowledge, book).text if excluded else "",
     )
 
 
+_OPEN = ("unknown", "contradicted")
 _STRENGTHS = ("excludes", "hallmark", "typical", "against", "occasional")
 
 
@@ -203,8 +218,7 @@ def _gravity(weight: Weight) -> tuple[float, bool, int, str]:
 def _reason(weight: Weight, scored: Scored, knowledge: Knowledge, book: EvidenceBook) -> Reason:
     """One cell: what stands in the case, what it means for the condition, and where both come from."""
     clue = weight.clue
-    concept = knowledge.concept(clue.concept)
-    name = concept.name if concept else clue.concept
+    name = wording.clue_name(knowledge.concept(clue.concept), clue)
     state = weight.standing.state
     source = scored.condition.source(clue.citation)
     return Reason(
