@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
 
+_PERSON = re.compile(r"[\w' -]+ [A-Z]{1,3}")  # "van Vugt SF"; a society has no initials
 ConceptKind = Literal[
     "disease", "finding", "anatomy", "drug", "drug-class", "test", "procedure", "organism", "other"
 ]
@@ -73,9 +75,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def short(self) -> str:
-        """Author and year, as printed beside a statement."""
-        first = self.authors.split(",")[0].split(" and ")[0].strip()
-        return f"{first} {self.year}" if self.year else first
+        """First author or society, and year, as printed beside a statement."""
+        first, _, others = self.authors.partition(",")
+        name = first.split(" (")[0].strip() if "(" in first else first.strip()
+        more = " et al." if others and _PERSON.fullmatch(name) else ""
+        return f"{name}{more} {self.year}" if self.year else f"{name}{more}"
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True):

@@ -85,7 +85,7 @@ def _headline(ranked: Differential, case_id: str) -> Sentence:
         text = f"Insufficient evidence for a ranking: {ranked.why_insufficient}."
         return Sentence(text=text, evidence=(case_id,))
     leading = _banded(ranked, ("leading",)) or ranked.hypotheses[:1]
-    names = wording.joined([h.title if n == 0 else wording.lowered(h.title) for n, h in enumerate(leading)])
+    names = wording.joined([wording.lowered(h.title) for h in leading])
     reasons = _evidence(reason for h in leading for reason in h.for_[:SHOWN])
     return Sentence(text=f"Best supported by the findings: {names}.", evidence=reasons or (case_id,))
 
@@ -99,9 +99,7 @@ def _evidence(reasons: Iterable[Reason]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cited for reason in reasons for cited in reason.evidence))
 
 
-def _sections(
-    material: Material, ranked: Differential, book: EvidenceBook, case_id: str
-) -> tuple[Section, ...]:
+def _sections(material: Material, ranked: Differential, book: EvidenceBook, case_id: str) -> tuple[Section, ...]:
     conditions = {condition.slug: condition for condition in material.knowledge.conditions}
     shown = _banded(ranked, ("leading", "possible")) if ranked.sufficient else ()
     sections = (
@@ -110,9 +108,7 @@ def _sections(
         Section(
             id="criteria",
             title="Published criteria",
-            sentences=tuple(
-                sentence for h in shown for sentence in _criteria(conditions[h.slug], material, book)
-            ),
+            sentences=tuple(sentence for h in shown for sentence in _criteria(h, conditions, material, book)),
         ),
         Section(id="treatment", title="What guidelines say first", sentences=_treatment(material.treatment, book)),
         Section(id="excluded", title="Excluded", sentences=tuple(_excluded(ranked))),
@@ -122,24 +118,25 @@ def _sections(
 
 
 def _places(shown: Sequence[Hypothesis], ranked: Differential, case_id: str) -> Iterable[Sentence]:
-    yield from map(_place, shown)
+    yield from (_place(hypothesis, case_id) for hypothesis in shown)
     other = next(h for h in ranked.hypotheses if h.slug == SOMETHING_ELSE)
     if shown:
-        text = f"Something that none of the {len(ranked.hypotheses) - 1} conditions weighed explains: {other.band}."
+        text = f"An explanation outside the {len(ranked.hypotheses) - 1} conditions weighed: {other.band}."
         yield Sentence(text=text, evidence=(case_id,))
 
 
-def _place(hypothesis: Hypothesis) -> Sentence:
+def _place(hypothesis: Hypothesis, case_id: str) -> Sentence:
     """Why a condition stands where it stands, with both parts of its score."""
     reasons = hypothesis.for_[:SHOWN]
     score = f"weight of clues {hypothesis.structural:.2f}"
     if hypothesis.model is not None:
         score += f", model's ranking {hypothesis.model:+.2f}, unstable by {hypothesis.spread or 0.0:.2f}"
     named = wording.joined([wording.lowered(reason.text) for reason in reasons])
-    supported = f"supported by {named}" if named else "raised by the notes only"
+    source = "raised by the notes only" if hypothesis.raised_by else "found by the guideline search only"
+    supported = f"supported by {named}" if named else source
     return Sentence(
         text=f"{hypothesis.title}: {hypothesis.band}, {supported} ({score}).",
-        evidence=_evidence(reasons) or hypothesis.raised_by or hypothesis.missing[0].evidence,
+        evidence=_evidence(reasons) or hypothesis.raised_by or (case_id,),
     )
 
 
@@ -152,19 +149,25 @@ def _summary(material: Material, book: EvidenceBook) -> tuple[Sentence, ...]:
     return tuple(checked)
 
 
-def _criteria(condition: Condition, material: Material, book: EvidenceBook) -> Iterable[Sentence]:
-    return criteria.sentences(condition, material.quantities, material.seen.ledger.patient, book)
+def _criteria(
+    hypothesis: Hypothesis, conditions: Mapping[str, Condition], material: Material, book: EvidenceBook
+) -> Iterable[Sentence]:
+    """Cut-offs of a condition; of a leading one also those that nobody measured."""
+    condition, patient = conditions[hypothesis.slug], material.seen.ledger.patient
+    yield from criteria.measured(condition, material.quantities, patient, book)
+    if hypothesis.band == "leading":
+        yield from criteria.unmeasured(condition, material.quantities, patient, book)
 
 
 def _treatment(passages: Sequence[Passage], book: EvidenceBook) -> tuple[Sentence, ...]:
-    """The first guideline passage on treatment of the leading condition, quoted."""
+    """The guideline passages on first treatment, quoted."""
     return tuple(
         Sentence(
             text=f"{passage.title}, {passage.section}, {passage.pack_title} edition {passage.edition} "
             f"({passage.review_status}): “{' '.join(passage.text.split())}”",
             evidence=(book.passage(passage),),
         )
-        for passage in passages[:1]
+        for passage in passages
     )
 
 

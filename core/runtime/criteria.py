@@ -35,27 +35,43 @@ _BETWEEN = re.compile(r"\bfrom (\d+) to (\d+) years")
 _SEX = {"men": "male", "women": "female"}
 
 
-def sentences(
+def measured(
     condition: Condition, quantities: Mapping[str, Finding], patient: Patient, book: EvidenceBook
 ) -> Iterable[Sentence]:
-    """One sentence for each cut-off that was measured, one for all that were not."""
-    facts = [fact for fact in condition.facts if _measurable(fact) and concerns(fact.population, patient)]
-    for fact in facts:
+    """One sentence for each cut-off whose quantity the case holds."""
+    for fact in _facts(condition, patient):
         finding = quantities.get(fact.quantity)
         is_met = met(fact, finding) if finding else None
         if finding is not None and is_met is not None:
+            here = f"{wording.lowered(finding.name)} is {wording.value_of(finding)}"
             yield Sentence(
-                text=f"{fact.statement} Here {wording.lowered(finding.name)} is {wording.value_of(finding)}: "
-                f"cut-off {'met' if is_met else 'not met'} (stated for {fact.population}).",
+                text=f"{fact.statement} Here {here}: cut-off {'met' if is_met else 'not met'}{_population(fact)}.",
                 evidence=(book.finding(finding.id), book.fact(condition, fact)),
             )
-    unmeasured = [fact for fact in facts if fact.quantity not in quantities]
-    if unmeasured:
-        names = tuple(dict.fromkeys(_name(fact.quantity) for fact in unmeasured))
+
+
+def unmeasured(
+    condition: Condition, quantities: Mapping[str, Finding], patient: Patient, book: EvidenceBook
+) -> Iterable[Sentence]:
+    """One sentence that names all quantities with a cut-off that the case does not hold."""
+    facts = [fact for fact in _facts(condition, patient) if fact.quantity not in quantities]
+    if facts:
+        names = tuple(dict.fromkeys(_name(fact.quantity) for fact in facts))
         yield Sentence(
             text=f"{condition.title}: published cut-offs exist for {wording.joined(names)}, not found in this case.",
-            evidence=tuple(book.fact(condition, fact) for fact in unmeasured),
+            evidence=tuple(book.fact(condition, fact) for fact in facts),
         )
+
+
+def _facts(condition: Condition, patient: Patient) -> list[Fact]:
+    return [fact for fact in condition.facts if _measurable(fact) and concerns(fact.population, patient)]
+
+
+def _population(fact: Fact) -> str:
+    """In whom the number holds, unless its own words say so."""
+    words = re.findall(r"[a-z]{4,}", fact.population.lower())
+    said = fact.statement.lower()
+    return "" if all(word in said for word in words if word != "adults") else f" (stated for {fact.population})"
 
 
 def _name(quantity: str) -> str:

@@ -5,7 +5,9 @@ Built anew from values at each run of the program, in the same order, so that th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+import msgspec
 
 from core import codec
 from core.domain.case import Case
@@ -14,22 +16,22 @@ from core.domain.evidence import Evidence, Finding, Provenance
 from core.domain.passage import Fact, Passage, Source
 from core.runtime import wording
 
+COMPUTED = "computed from "  # how the label of a computed statement begins; ids follow
+
 
 class EvidenceBook:
     """All evidence of one assessment. The same source asked twice has one id."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._by_key: dict[str, Evidence] = {}
-        for finding in findings:
-            self.add_finding(finding)
+        listed = tuple(findings)
+        ids = {finding.id: f"e{number}" for number, finding in enumerate(listed, start=1)}
+        for finding in listed:
+            self._add(f"finding {finding.id}", wording.statement(finding), _place(finding, ids), finding.id)
 
     @property
     def items(self) -> tuple[Evidence, ...]:
         return tuple(self._by_key.values())
-
-    def add_finding(self, finding: Finding) -> str:
-        """Evidence of a finding; its statement as text."""
-        return self._add(f"finding {finding.id}", wording.statement(finding), finding.provenance, finding.id)
 
     def finding(self, identifier: str) -> str:
         """The evidence id of a finding that is in the book."""
@@ -47,7 +49,7 @@ class EvidenceBook:
 
     def fact(self, condition: Condition, fact: Fact) -> str:
         """Evidence of a published number, with its source and whether anyone has checked it."""
-        provenance = _knowledge(condition, condition.source(fact.citation), codec.digest(fact), "facts")
+        provenance = _knowledge(condition, condition.source(fact.citation), codec.digest(fact))
         return self._add(f"fact {condition.slug} {fact.id}", f"{fact.statement} ({fact.status})", provenance, "")
 
     def passage(self, passage: Passage) -> str:
@@ -65,11 +67,11 @@ class EvidenceBook:
     def clue(self, condition: Condition, clue: Clue, name: str) -> str:
         """Evidence of what a condition file says about a clue, with its published source."""
         expected = wording.lowered(name) if clue.polarity == "present" else f"absence of {wording.lowered(name)}"
-        text = f"{condition.title}: {expected} is {_STRENGTH[clue.strength]}."
+        text = f"{_STRENGTH[clue.strength]} {wording.lowered(condition.title)}: {expected}."
         return self._add(
             f"clue {condition.slug} {clue.concept}",
             text,
-            _knowledge(condition, condition.source(clue.citation), codec.digest(clue), "clues"),
+            _knowledge(condition, condition.source(clue.citation), codec.digest(clue)),
             "",
         )
 
@@ -87,27 +89,35 @@ class EvidenceBook:
         return known.id
 
 
+def _place(finding: Finding, ids: Mapping[str, str]) -> Provenance:
+    """Where a finding comes from; one that was computed names the evidence it rests on."""
+    inputs = [ids[identifier] for identifier in finding.inputs if identifier in ids]
+    if not inputs:
+        return finding.provenance
+    return msgspec.structs.replace(finding.provenance, label=f"{COMPUTED}{', '.join(inputs)}")
+
+
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 _STRENGTH = {
-    "hallmark": "a hallmark",
-    "typical": "typical",
-    "occasional": "seen at times",
-    "against": "a finding against it",
-    "excludes": "a finding that excludes it",
+    "hallmark": "A hallmark of",
+    "typical": "Typical of",
+    "occasional": "Seen at times in",
+    "against": "Speaks against",
+    "excludes": "Excludes",
 }
 
 
-def _knowledge(condition: Condition, source: Source | None, sha256: str, section: str) -> Provenance:
-    label = f"{condition.title}, {section}, starter set edition {condition.edition}"
-    if source is not None:
-        label += f" ({cite(source)})"
+def _knowledge(condition: Condition, source: Source | None, sha256: str) -> Provenance:
+    edition = f"starter set, edition {condition.edition}"
+    label = f"{cite(source)} ({edition})" if source is not None else edition
     return Provenance(kind="passage", reference=f"condition:{condition.slug}", sha256=sha256, label=label)
 
 
 def cite(source: Source) -> str:
     """A source in one line: authors and year, title, journal, DOI or identifier."""
-    tail = [part for part in (source.title, source.journal, source.doi or source.identifier) if part]
-    return ". ".join([source.short, *tail])
+    number = f"doi:{source.doi}" if source.doi else source.identifier
+    parts = [part for part in (source.short, source.title, source.journal, number) if part]
+    return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts[:-1]) + f" {parts[-1]}"

@@ -32,8 +32,11 @@ EFFORT: dict[Obtain, float] = {
     "imaging": 0.6,
     "other": 0.6,
 }
+IN_QUESTION = ("leading", "possible")
+LEAD = {"present": "if present, ", "absent": "if absent, "}
 ASKABLE = ("history", "examination")
-_RESULT = re.compile(r"^(?:raised|normal|low|reduced|positive|stable|rise or fall of) ", re.I)
+_RESULT = re.compile(r"^(raised|normal|low|reduced|positive|stable) ", re.I)
+_BY = re.compile(r"^.* (?:on|by) ", re.I)  # "hyperinflation on chest film"
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,15 +105,16 @@ def missing(frame: Frame, knowledge: Knowledge, *, closed: frozenset[str]) -> tu
 
 
 def _unknown(top: Sequence[Scored]) -> dict[str, Clue]:
-    """One clue a concept, the critical one where conditions differ."""
+    """One clue a concept, the critical one where conditions differ. That a condition is known is no clue to ask for."""
     found: dict[str, Clue] = {}
+    own = {scored.condition.concept for scored in top}
     for scored in top:
         for weight in scored.weights:
             clue = weight.clue
-            if weight.standing.state in ("unknown", "contradicted") and (
-                clue.concept not in found or (clue.critical and not found[clue.concept].critical)
-            ):
-                found[clue.concept] = clue
+            if weight.standing.state in ("unknown", "contradicted") and clue.concept not in own:
+                known = found.get(clue.concept)
+                if known is None or (clue.critical and not known.critical):
+                    found[clue.concept] = clue
     return found
 
 
@@ -122,12 +126,22 @@ def _gap(clue: Clue, frame: Frame, knowledge: Knowledge, *, before: Outcome, top
     separates = tuple(s.condition.slug for s in top if any(w.clue.concept == clue.concept for w in s.weights))
     return Gap(
         concept=clue.concept,
-        name=_name(clue.concept, knowledge),
+        name=wording.clue_name(knowledge.concept(clue.concept), clue),
         obtain=clue.obtain,
         why=_why(top, before=before, present=present, absent=absent, weights=frame.weights),
-        critical=clue.critical,
+        critical=_needed(clue.concept, top, before, frame.weights),
         value_bits=round(drop, 4),
         separates=separates,
+    )
+
+
+def _needed(concept: str, top: Sequence[Scored], before: Outcome, weights: Weighing) -> bool:
+    """Does a sound work-up of a condition that is in question need it?"""
+    return any(
+        w.clue.concept == concept and w.clue.critical
+        for s in top
+        if before.band(s.condition.slug, weights) in IN_QUESTION
+        for w in s.weights
     )
 
 
@@ -136,18 +150,16 @@ def _name(identifier: str, knowledge: Knowledge) -> str:
     return concept.name if concept else identifier
 
 
-def _why(
-    top: Sequence[Scored], *, before: Outcome, present: Outcome, absent: Outcome, weights: Weighing
-) -> str:
+def _why(top: Sequence[Scored], *, before: Outcome, present: Outcome, absent: Outcome, weights: Weighing) -> str:
     """In words: whose place changes most, and from which band to which."""
     moves = [(_shift(s, before, after), s, state, after) for s in top for state, after in _both(present, absent)]
     _, moved, state, after = max(moves, key=lambda move: (move[0], move[1].condition.slug, move[2]))
     slug, title = moved.condition.slug, wording.lowered(moved.condition.title)
     was, becomes = before.band(slug, weights), after.band(slug, weights)
     if was != becomes:
-        return f"{state} would move {title} from {was} to {becomes}"
+        return f"{LEAD[state]}{title} would move from {was} to {becomes}"
     side = "for" if after.share(slug) > before.share(slug) else "against"
-    return f"{state} would speak {side} {title}"
+    return f"{LEAD[state]}that would speak {side} {title}"
 
 
 def _both(present: Outcome, absent: Outcome) -> tuple[tuple[str, Outcome], ...]:
@@ -223,7 +235,7 @@ def _test_name(gap: Gap, knowledge: Knowledge) -> str:
     analyte = analytes.packaged().by_id.get(concept.lab.split(" ")[0].partition(":")[0]) if concept else None
     if analyte is not None:
         return analyte.name
-    named = _RESULT.sub("", gap.name)
+    named = _BY.sub("", gap.name) if _BY.search(gap.name) else _RESULT.sub("", gap.name)
     if named != gap.name:
         return named[:1].upper() + named[1:]
     return f"Imaging for {wording.lowered(gap.name)}" if gap.obtain == "imaging" else gap.name
@@ -237,6 +249,19 @@ def _test(name: str, rows: Sequence[Gap], titles: Mapping[str, str]) -> NextTest
         name=name,
         obtain=best.obtain,
         separates=tuple(titles.get(slug, slug) for slug in slugs),
-        why=f"{wording.lowered(best.name)} {best.why}",
+        why=_shown(best, name),
         value_bits=best.value_bits,
     )
+
+
+def _shown(gap: Gap, test: str) -> str:
+    """Why, in terms of what the test shows: "if raised", "if it shows ST elevation", "if present"."""
+    result = _RESULT.match(gap.name)
+    if test.endswith(wording.lowered(gap.name)) or test == gap.name:
+        return gap.why
+    if result is not None:
+        there, gone = f"if {result[1].lower()}, ", f"if not {result[1].lower()}, "
+    else:
+        sign = wording.lowered(re.sub(f"(?i) (?:on|by) {re.escape(test)}$", "", gap.name))
+        there, gone = f"if it shows {sign}, ", f"if it does not show {sign}, "
+    return gap.why.replace(LEAD["present"], there).replace(LEAD["absent"], gone)

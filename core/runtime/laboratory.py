@@ -297,10 +297,18 @@ def _stands_for(read: _Read, draft: Draft, knowledge: Knowledge) -> Iterator[Dra
     for concept in present[1:]:
         yield _said(concept, "present", read, draft, knowledge)
     implied = {above for concept in present for above in knowledge.ancestors(concept)}
+    for concept in _denied(analyte, read.direction, knowledge):
+        if concept not in implied:
+            yield _said(concept, "absent", read, draft, knowledge)
+
+
+def _denied(analyte: Analyte, direction: Direction, knowledge: Knowledge) -> Iterator[str]:
+    """Concepts of the other flags; what is not normal is not normal in any wider sense ("normal troponin") either."""
     for flag in ("low", "high"):
-        for concept in knowledge.lab_concepts(analyte.id, flag) if flag != read.direction else ():
-            if concept not in implied:
-                yield _said(concept, "absent", read, draft, knowledge)
+        yield from knowledge.lab_concepts(analyte.id, flag) if flag != direction else ()
+    if direction in ("low", "high"):
+        for concept in knowledge.lab_concepts(analyte.id, "normal"):
+            yield from sorted(knowledge.ancestors(concept))
 
 
 def _said(

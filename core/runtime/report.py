@@ -10,13 +10,16 @@ from collections.abc import Iterable, Sequence
 
 from core.domain.assessment import Assessment, NextTest, SafetyFlag, Section, Sentence
 from core.domain.case import Case
+from core.domain.evidence import Evidence
 from core.domain.hypothesis import Hypothesis, Reason
 from core.domain.memory import WorkingMemory
 from core.domain.notices import notice
 from core.domain.report import Block, Line, Report, Table, Tone
 from core.errors import UserError
 from core.runtime import wording
-from core.runtime.gaps import TOP
+from core.runtime.evidence_book import COMPUTED
+from core.runtime.findings import patient
+from core.runtime.gaps import ASKABLE, TOP
 from core.runtime.ledger import CLINICIAN
 from core.runtime.weighing import SOMETHING_ELSE
 from core.store.journal import RunRow
@@ -44,7 +47,7 @@ def build(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
         return _partial(case, row, memory)
     return Report(
         title=case.title,
-        patient=_patient(case),
+        patient=_patient(case, memory),
         run_id=row.id,
         created_at=row.created_at,
         banner=_banner(row, memory, assessment.unavailable),
@@ -66,7 +69,7 @@ def _partial(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
     lines = tuple(Line(text=step.text, tone="serious" if step.failed else "plain") for step in memory.steps)
     return Report(
         title=case.title,
-        patient=_patient(case),
+        patient=_patient(case, memory),
         run_id=row.id,
         created_at=row.created_at,
         banner=(partial, *_banner(row, memory, ())),
@@ -82,12 +85,19 @@ def _moment(at: str) -> str:
     return f"{at[:10]} {at[11:16]} UTC" if at.endswith("+00:00") else at
 
 
-def _patient(case: Case) -> str:
+def _patient(case: Case, memory: WorkingMemory) -> str:
+    """Who it is: what the files state of the identity, and age and sex as they were read."""
     known = case.patient
-    parts = [known.name or "Name not stated"]
-    parts.append(f"born {known.birth_date}" if known.birth_date else "birth date not stated")
-    parts.append(f"id {known.patient_id}" if known.patient_id else "id not stated")
-    return ", ".join(parts)
+    stated = [known.name, f"born {known.birth_date}" if known.birth_date else "", known.patient_id]
+    lacking = [what for what, value in zip(("name", "birth date", "id"), stated, strict=True) if not value]
+    parts = [part for part in stated if part]
+    if lacking:
+        parts.append(f"{wording.joined(lacking)} not stated")
+    person = patient(memory.findings)
+    parts += [f"{person.age:g} years"] if person.age is not None else []
+    parts += [person.sex] if person.sex else []
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:]
 
 
 def _banner(row: RunRow, memory: WorkingMemory, unavailable: Sequence[str]) -> tuple[str, ...]:
@@ -159,13 +169,13 @@ def _columns(assessment: Assessment) -> Block:
 
 
 def _helpful(assessment: Assessment) -> tuple[Line, ...]:
-    """The most valuable gaps, each citing the clues that make it so."""
+    """What to ask and examine first, each citing the clues that make it so; tests stand in their own block."""
     cited: dict[str, tuple[str, ...]] = {}
     for hypothesis in reversed(assessment.differential.hypotheses):
         cited |= {reason.concept: reason.evidence for reason in hypothesis.missing}
     return tuple(
         Line(text=f"{gap.name} ({OBTAINED[gap.obtain]}): {gap.why}.", evidence=cited.get(gap.concept, ()))
-        for gap in assessment.gaps[:MOST_HELPFUL]
+        for gap in [gap for gap in assessment.gaps if gap.obtain in ASKABLE][:MOST_HELPFUL]
     )
 
 
@@ -187,15 +197,16 @@ def _missing(reasons: Sequence[Reason]) -> tuple[Line, ...]:
 
 def _tests(assessment: Assessment) -> Block:
     lines = tuple(
-        Line(text=f"{test.name}: {test.why}. {_separates(test)}", evidence=test.evidence)
+        Line(text=f"{test.name}: {test.why}.{_separates(test)}", evidence=test.evidence)
         for test in assessment.next_tests
     )
     return Block(id="tests", title="Next tests to consider", lines=lines)
 
 
 def _separates(test: NextTest) -> str:
+    """The conditions it separates; a single one is named by the reason already."""
     names = wording.joined(tuple(map(wording.lowered, test.separates)))
-    return f"Separates {names}." if len(test.separates) > 1 else f"Bears on {names}."
+    return f" Separates {names}." if len(test.separates) > 1 else ""
 
 
 def _answers(memory: WorkingMemory) -> Block:
@@ -242,20 +253,18 @@ def text(report: Report) -> str:
         for table in block.tables:
             out += _text_table(table)
     out += ["", "EVIDENCE"]
-    cited = {identifier for line in all_lines(report) for identifier in line.evidence}
-    out += [
-        f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}"
-        for item in report.evidence
-        if item.id in cited
-    ]
+    out += [f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}" for item in cited(report)]
     return "\n".join([*out, "", *report.footer])
 
 
 def _text_line(line: Line) -> str:
     mark = {"critical": "!! ", "serious": "! ", "caution": "· "}.get(line.tone, "")
-    cites = f" [{', '.join(line.evidence)}]" if line.evidence else ""
     struck = f" (struck: {line.reason})" if line.struck else ""
-    return f"  {mark}{line.text}{cites}{struck}"
+    return f"  {mark}{line.text}{_cites(line)}{struck}"
+
+
+def _cites(line: Line) -> str:
+    return f" [{', '.join(line.evidence)}]" if line.evidence else ""
 
 
 def _text_table(table: Table) -> list[str]:
@@ -264,8 +273,25 @@ def _text_table(table: Table) -> list[str]:
         out.append(f"  {row[0][0].text}")
         for column, cell in zip(table.columns[1:], row[1:], strict=True):
             if cell:
-                out.append(f"    {column}: " + "; ".join(f"{line.text} [{', '.join(line.evidence)}]" for line in cell))
+                out.append(f"    {column}: " + "; ".join(f"{line.text}{_cites(line)}" for line in cell))
     return out
+
+
+def cited(report: Report) -> tuple[Evidence, ...]:
+    """The evidence that a line cites, and what that was computed from, in order."""
+    by_id = {item.id: item for item in report.evidence}
+    wanted: set[str] = set()
+    fresh = {identifier for line in all_lines(report) for identifier in line.evidence}
+    while fresh:
+        wanted |= fresh
+        fresh = {source for identifier in fresh if identifier in by_id for source in inputs(by_id[identifier])} - wanted
+    return tuple(item for item in report.evidence if item.id in wanted)
+
+
+def inputs(item: Evidence) -> tuple[str, ...]:
+    """The ids of the evidence that a computed statement rests on."""
+    label = item.provenance.label
+    return tuple(label.removeprefix(COMPUTED).split(", ")) if label.startswith(COMPUTED) else ()
 
 
 def all_lines(report: Report) -> Iterable[Line]:

@@ -13,7 +13,8 @@ from core.domain.condition import Rule
 from core.domain.evidence import Finding
 from core.domain.passage import Source
 from core.domain.ports import Knowledge
-from core.runtime.evidence_book import EvidenceBook, cite
+from core.runtime import wording
+from core.runtime.evidence_book import EvidenceBook
 from core.runtime.ledger import ALLERGY, Ledger
 
 _ORDER = {"critical": 0, "serious": 1, "caution": 2}
@@ -67,30 +68,31 @@ def _flag(rule: Rule, findings: Sequence[str], knowledge: Knowledge, book: Evide
         severity=rule.severity,
         text=rule.flag,
         action=rule.action,
-        citation=cite(source) if source else rule.citation,
+        citation=source.short if source else rule.citation,
         evidence=(*(book.finding(finding) for finding in findings), book.rule(rule, source)),
     )
 
 
 def _allergy_flags(ledger: Ledger, knowledge: Knowledge, book: EvidenceBook) -> Iterable[SafetyFlag]:
-    """A current drug that is, or belongs to the class of, a recorded allergy."""
-    allergies = {
-        finding.concept: finding
-        for finding in ledger.findings
-        if finding.extractor == ALLERGY and finding.polarity == "present" and finding.who == "patient"
-    }
+    """A current drug that is, or belongs to the class of, a recorded allergy: one flag a drug."""
+    allergies: dict[str, list[Finding]] = {}
+    drugs: dict[str, list[Finding]] = {}
     for finding in ledger.findings:
-        if finding.extractor == ALLERGY or not finding.holds or not _is_drug(finding.concept, knowledge):
-            continue
-        for concept in sorted(knowledge.ancestors(finding.concept) & allergies.keys()):
-            allergy = allergies[concept]
+        if finding.extractor == ALLERGY and finding.polarity == "present" and finding.who == "patient":
+            allergies.setdefault(finding.concept, []).append(finding)
+        elif finding.extractor != ALLERGY and finding.holds and _is_drug(finding.concept, knowledge):
+            drugs.setdefault(finding.concept, []).append(finding)
+    for concept, taken in drugs.items():
+        recorded = [f for above in sorted(knowledge.ancestors(concept) & allergies.keys()) for f in allergies[above]]
+        if recorded:
+            names = wording.joined(tuple(dict.fromkeys(wording.lowered(finding.name) for finding in recorded)))
             yield SafetyFlag(
                 rule="drug-allergy",
                 severity="critical",
-                text=f"{finding.name} is a current drug, and an allergy to {allergy.name} is recorded.",
-                action="Check the allergy and the drug chart.",
+                text=f"{taken[0].name} is a current drug, and an allergy is recorded: {names}.",
+                action="A clinician would check what the reaction was, and the drug chart.",
                 citation="recorded in this case",
-                evidence=(book.finding(finding.id), book.finding(allergy.id)),
+                evidence=tuple(book.finding(finding.id) for finding in (*taken, *recorded)),
             )
 
 

@@ -16,6 +16,7 @@ from core.runtime.ledger import Ledger, Patient, Standing
 from core.settings import Weighing
 
 SOMETHING_ELSE = "something-else"
+_FEW = ("no finding bears", "only one finding bears")
 LEADING, POSSIBLE, LESS_LIKELY = 0.6, 0.25, 0.08  # share of the best share from which a band holds (ours, uncalibrated)
 
 
@@ -175,13 +176,15 @@ def band(share: float, best: float, structural: float, weights: Weighing) -> Ban
 def insufficient(scored: Sequence[Scored], informative: int, weights: Weighing) -> str:
     """Why there is too little to rank anything; empty when there is enough (direct.md section 3.5)."""
     if informative < weights.least_findings:
-        return f"only {informative} informative findings (at least {weights.least_findings} are needed)"
+        found = _FEW[informative] if informative < len(_FEW) else f"only {informative} findings bear"
+        return f"{found} on the conditions known here, and at least {weights.least_findings} are needed"
     alive = [s for s in scored if s.excluded is None]
     best = max((s.structural for s in alive), default=0.0)
     if best < weights.least_score:
-        return f"no condition reaches the score {weights.least_score:g} (best {best:.2f})"
+        least = f"at least {weights.least_score:g} is needed"
+        return f"no condition is supported well enough by the findings (best weight {best:.2f}, {least})"
     if not any(s.present("hallmark") >= 1 or s.present("typical") >= 2 for s in alive):
-        return "no condition has a hallmark or two typical findings"
+        return "no condition has a hallmark, or two typical findings, in this case"
     return ""
 
 

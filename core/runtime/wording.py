@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from core.domain.condition import Clue
 from core.domain.evidence import Answer, Finding
+from core.domain.passage import Concept
 from core.domain.units import find_unit, format_value
 from core.runtime.ledger import ALLERGY
 
@@ -62,6 +64,15 @@ def _change(finding: Finding) -> str:
     if not finding.change or finding.value is None:
         return "no change"
     return f"{'up' if finding.change > 0 else 'down'} {amount(abs(finding.change), finding.value.unit)}"
+
+
+def clue_name(concept: Concept | None, clue: Clue) -> str:
+    """What a clue looks for; a disease to be asked for in the history is one that is already known."""
+    if concept is None:
+        return clue.concept
+    if concept.kind == "disease" and clue.obtain == "history":
+        return f"Known {lowered(concept.name)}"
+    return concept.name
 
 
 def lowered(name: str) -> str:

@@ -11,6 +11,7 @@ from core.domain import event as ev
 from core.domain.assessment import Assessment
 from core.domain.case import Case
 from core.domain.chat import Sampling
+from core.domain.condition import Condition
 from core.domain.evidence import Answer, Finding
 from core.domain.hypothesis import Differential
 from core.domain.passage import Passage
@@ -21,9 +22,11 @@ from core.runtime import assessing, differential, findings, prompts, ranking, wo
 from core.runtime.differential import View
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.run import Run
+from core.runtime.weighing import Scored
 
 PROMPTS = "core.workflows.prompts"
 CANDIDATES = 12  # passages searched for candidates
+MOST_TREATED = 2  # leading conditions whose treatment is quoted
 _LISTED = 40  # evidence items shown to the model that sums up
 
 
@@ -67,7 +70,7 @@ def weigh(run: Run, seen: Sequence[Finding], found: Found, *, stage: str) -> Vie
     return view
 
 
-def _rank(run: Run, seen: Sequence[Finding], scored: Sequence[differential.Scored]) -> ranking.ModelRank | None:
+def _rank(run: Run, seen: Sequence[Finding], scored: Sequence[Scored]) -> ranking.ModelRank | None:
     """The model's ranking of those not excluded; not asked for where it would weigh nothing."""
     if not _beta(run):
         return None
@@ -107,11 +110,15 @@ def _closed(answer: Answer) -> ev.GapClosed:
 
 
 def treatment(run: Run, view: View) -> tuple[Passage, ...]:
-    """Guideline passages on the first treatment of the leading condition; none when evidence is insufficient."""
-    order = view.order()
-    if view.why_insufficient or not order:
+    """Of each leading condition the first guideline passage on treatment; none when evidence is insufficient."""
+    if view.why_insufficient:
         return ()
-    condition = order[0].condition
+    leading = [h.slug for h in _shown(run, view).hypotheses if h.band == "leading"][:MOST_TREATED]
+    found = (_first_treatment(run, s.condition) for s in view.order() if s.condition.slug in leading)
+    return tuple(passage for passage in found if passage is not None)
+
+
+def _first_treatment(run: Run, condition: Condition) -> Passage | None:
     query = Query(
         text=f"{condition.title} treatment next steps",
         concepts=(condition.concept,),
@@ -119,7 +126,7 @@ def treatment(run: Run, view: View) -> tuple[Passage, ...]:
         purpose="first treatment",
     )
     found = run.retrieve(query)
-    return tuple(passage for passage in found.passages if passage.title == condition.title)
+    return next((passage for passage in found.passages if passage.title == condition.title), None)
 
 
 def conclude(case: Case, run: Run, view: View, passages: tuple[Passage, ...]) -> Assessment:

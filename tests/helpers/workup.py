@@ -73,14 +73,17 @@ def table(text: str, *, identifier: str = "t1") -> LabTable:
                 unit=row["unit"] or "",
                 low=low,
                 high=high,
-                range_text=f"{row['reference_low']}-{row['reference_high']}"
-                if low is not None or high is not None
-                else "",
+                range_text=_printed(row["reference_low"] or "", row["reference_high"] or ""),
                 flag=row["flag"] or "",
                 collected_at=row["collected_at"] or "",
             )
         )
     return LabTable(id=identifier, title="labs.csv", rows=tuple(rows), sha256=codec.sha256(text.encode()))
+
+
+def _printed(low: str, high: str) -> str:
+    """A range as the reader of tables prints it."""
+    return f"{low}-{high}" if low and high else f"\u2264 {high}" if high else f"\u2265 {low}" if low else ""
 
 
 def _number(text: str | None) -> float | None:
