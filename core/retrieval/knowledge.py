@@ -5,7 +5,9 @@ Built from TOML texts; immutable. It must not know the store, a case or a run.
 
 from __future__ import annotations
 
+import sys
 import tomllib
+from bisect import bisect_right
 from collections import defaultdict
 from importlib import resources
 
@@ -113,7 +115,9 @@ def packaged() -> StarterKnowledge:
 
 
 def _inside(mention: Mention, sentences: tuple[tuple[int, int], ...]) -> bool:
-    return any(start <= mention.start and mention.end <= end for start, end in sentences)
+    """Whether a mention lies in one sentence (they are in order)."""
+    index = bisect_right(sentences, (mention.start, sys.maxsize)) - 1
+    return index >= 0 and mention.end <= sentences[index][1]
 
 
 def _closure(concepts: tuple[Concept, ...]) -> dict[str, frozenset[str]]:

@@ -33,6 +33,7 @@ _BULLET = re.compile(r"\s*(?:[-*\u2022\u2023\u25e6\u2013]\s+|\d{1,2}[.)]\s+|[a-z
 _NUMBERED = re.compile(r"\s*(?:\d{1,2}|[a-z])")
 _BRACKETS = re.compile(r"\([^()\n]{0,300}\)|\[[^\[\]\n]{0,300}\]")
 _WRAP_FROM = 60  # characters; text in shorter lines was not wrapped by a program
+_RAGGED = 20  # characters by which lines of wrapped text differ
 _LINE = re.compile(r"[^\n]*(?:\n|$)")
 
 
@@ -60,23 +61,26 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """Runs of lines that belong together: a line break is kept inside only where the line was wrapped."""
     lines = [(m.start(), m.end()) for m in _LINE.finditer(text) if m.group()]
-    width = max((len(text[a:b].rstrip()) for a, b in lines), default=0)
+    lengths = sorted((len(text[a:b].rstrip()) for a, b in lines), reverse=True)
+    width = lengths[0] if lengths else 0
+    is_wrapped = len(lengths) > 1 and lengths[1] > width - _RAGGED  # one long line alone proves no wrapping
     begin: int | None = None
     for number, (start, end) in enumerate(lines):
         begin = start if begin is None else begin
         following = text[slice(*lines[number + 1])] if number + 1 < len(lines) else ""
-        if not _wrapped(text[start:end].rstrip(), following, width):
+        if not _wrapped(text[start:end].rstrip(), following, width, is_wrapped=is_wrapped):
             yield begin, end
             begin = None
 
 
-def _wrapped(line: str, following: str, width: int) -> bool:
+def _wrapped(line: str, following: str, width: int, *, is_wrapped: bool) -> bool:
     """Whether the sentence runs on: the next line's first word would not have fitted on this one."""
     first = following.split(maxsplit=1)[0] if following.strip() else ""
     marked = (_BULLET.match(following) or [""])[0].strip()
     if not line.strip() or not first or marked or line.endswith((".", ":", "!", "?")):
         return False
-    return line.endswith(",") or (width >= _WRAP_FROM and len(line) + 1 + len(first) > width)
+    full = width >= _WRAP_FROM and len(line) + 1 + len(first) > width
+    return line.endswith(",") or (full and (is_wrapped or first[0].islower()))
 
 
 def _stops(text: str, start: int, end: int) -> Iterator[int]:

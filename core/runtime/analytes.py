@@ -75,6 +75,7 @@ class Analytes:
         for row in rows:
             for name in (row.name, row.id.replace("_", " "), *row.aliases):
                 self.names.setdefault(norm(name), row.id)
+        self.first_words = frozenset(words[0] for words in self.names if words)
 
     def find(self, test: str) -> Analyte | None:
         """The analyte that a printed test name means; None rather than a guess."""

@@ -33,10 +33,10 @@ _AGED = re.compile(
 _SALUTATION = re.compile(r"\b(?P<s>Mr|Mrs|Ms|Miss)\b\.?\s+(?:[A-Z][a-z]+)(?:,\s*(?P<n>\d{2,3})\b)?")
 _SEX_FIELD = re.compile(r"\b(?:[Ss]ex|[Gg]ender)\s*[:=]\s*(?P<s>[Mm]ale|[Ff]emale|M|F)\b")
 _PRONOUN = re.compile(r"\b(he|she|his|her|him|himself|herself)\b", re.I)
-_ANOTHER = re.compile(
-    r"\b(?:mother|father|wife|husband|son|daughter|sister|brother|aunt|uncle|since|at|from|died|when|until)\b", re.I
-)
-_OTHERS = re.compile(r"(?:mother|father|wife|husband|son|daughter|sister|brother|aunt|uncle|partner|caller)\W+$", re.I)
+_KIN = r"(?:mother|father|wife|husband|son|daughter|sister|brother|aunt|uncle|partner)"
+_ANOTHER = re.compile(rf"\b(?:{_KIN}|since|at|from|died|when|until)\b", re.I)
+_OTHERS = re.compile(rf"(?:{_KIN}|caller)[^\w\n]+$", re.I)
+_RELATIVE = re.compile(rf"\W{{0,3}}{_KIN}\b", re.I)
 
 
 def background(case: Case, knowledge: Knowledge) -> Iterator[Draft]:
@@ -114,6 +114,8 @@ def _ages(note: Note) -> Iterator[Draft]:
 def _of_another(text: str, match: re.Match[str]) -> bool:
     """Whether an age is a relative's, or the age at some event: "father died aged 49", "asthma since age 6"."""
     before = text[max(0, match.start() - 40) : match.start()]
+    if _RELATIVE.match(text, match.end()):
+        return True
     return _ANOTHER.search(re.split(r"[.;\n]", before)[-1]) is not None
 
 
@@ -136,7 +138,7 @@ def _by_pronoun(notes: Sequence[Note], knowledge: Knowledge) -> Iterator[Draft]:
     found: list[tuple[Note, re.Match[str]]] = []
     for note in notes:
         for match in _PRONOUN.finditer(note.text):
-            if not _OTHERS.search(note.text[: match.start()][-30:]):
+            if not _OTHERS.search(note.text[max(0, match.start() - 30) : match.start()]):
                 found.append((note, match))
     masculine = {match.group().lower().startswith("hi") or match.group().lower() == "he" for _, match in found}
     if len(found) >= 2 and len(masculine) == 1:

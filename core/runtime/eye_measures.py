@@ -74,7 +74,7 @@ def _readings(text: str, measure: _Measure, match: re.Match[str], *, limit: int)
     numbers = [part for part in parts if part["n"]][:2]
     if not numbers:
         return ()
-    head = text[max(0, match.start() - _HEAD) : match.start()].rsplit(". ", 1)[-1]
+    head = re.split(r"\. |\n", text[max(0, match.start() - _HEAD) : match.start()])[-1]
     before = [_SIDES[side.lower()] for side in re.findall(_SIDE, head)]
     sides = _leading(parts, numbers, before[-1]) if before else _nearest(parts, numbers)
     found = [

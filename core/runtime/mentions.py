@@ -7,6 +7,7 @@ route, and whether it is recorded as an allergy. It must not know numbers of vit
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -51,10 +52,11 @@ _SPELLED |= {"grams": "g", "gram": "g"}
 def mentioned(note: Note, knowledge: Knowledge, claimed: Sequence[Span]) -> Iterator[Draft]:
     """The findings of a note. Spans in `claimed` were read as numbers already ("93% RA")."""
     allergies: list[Span] = []
+    taken = _merged(claimed)
     for annotated in knowledge.annotate(note.text):
         concept = knowledge.concept(annotated.mention.concept)
         start, end = annotated.mention.start, annotated.mention.end
-        if concept is None or concept.kind not in _KINDS or any(a < end and start < b for a, b in claimed):
+        if concept is None or concept.kind not in _KINDS or _overlaps(taken, start, end):
             continue
         if concept.kind not in _DRUGS:
             reaction = annotated.time == "current" and _is_reaction(note.text, annotated, allergies)
@@ -64,6 +66,22 @@ def mentioned(note: Note, knowledge: Knowledge, claimed: Sequence[Span]) -> Iter
             yield _draft(note, annotated, concept, extractor=ALLERGY, time="current")
         else:
             yield _drug(note, annotated, concept)
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """The spans in order, overlapping ones as one."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _overlaps(merged: Sequence[Span], start: int, end: int) -> bool:
+    index = bisect_left(merged, (end, -1)) - 1  # the last span that begins before `end`
+    return index >= 0 and merged[index][1] > start
 
 
 def _drug(note: Note, annotated: Annotated, concept: Concept) -> Draft:

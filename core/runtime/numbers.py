@@ -25,7 +25,7 @@ _PAST_BEHIND = re.compile(
 )
 _NOW = re.compile(r"\b(?:now|today|currently|on arrival|this morning|tonight)\b", re.I)
 _AHEAD = re.compile(r"\b(?:target|aim(?:ing)?|goal|keep|maintain|if|should|until|unless|return|above which)\b", re.I)
-_FAMILY = re.compile(r"\b(?:mother|father|brother|sister|wife|husband|son|daughter)(?:'s)?\s+\S*\s*$", re.I)
+_FAMILY = re.compile(r"\b(?:mother|father|brother|sister|wife|husband|son|daughter)(?:'s)?[ \t]+\S*[ \t]*$", re.I)
 _CLAUSE = re.compile(r"[.;]\s|\n|\bbut\b|\bthen\b")
 _BEFORE = 40  # characters looked at before a measurement
 

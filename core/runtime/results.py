@@ -50,7 +50,7 @@ _BASELINE = re.compile(
     r"(?:was|is|of|about|around|value|:)?\s*(?=\d)",
     re.I,
 )
-_EARLIER = re.compile(r"\b(?:baseline|usual|previous|prior|last)\s+$", re.I)
+_EARLIER = re.compile(r"\b(?:baseline|usual|previous|prior|last)[ \t]+$", re.I)
 _MOST = 4  # values of one series
 _UNIT_CHARACTERS, _UNIT_WORDS = 24, 3
 
@@ -70,7 +70,8 @@ def written_results(note: Note, analytes: Analytes) -> Iterator[Result]:
     tokens = words(note.text)
     index = 0
     while index < len(tokens):
-        found = _name(note.text, tokens, index, analytes)
+        named = tokens[index].norm in analytes.first_words
+        found = _name(note.text, tokens, index, analytes) if named else None
         if found is not None:
             analyte, last = found
             yield from _results(note, analytes, analyte, span=(tokens[index].start, tokens[last - 1].end))
