@@ -194,9 +194,10 @@ def _next_tests(material: Material, ranked: Differential) -> tuple[NextTest, ...
     for hypothesis in reversed(ranked.hypotheses):
         cited |= {reason.concept: reason.evidence for reason in hypothesis.missing}
     seen = material.seen
+    worth = {h.slug for h in _banded(ranked, gaps.IN_QUESTION)} if ranked.sufficient else None
     return tuple(
         msgspec.structs.replace(
             test, evidence=tuple(dict.fromkeys(e for concept in test.concepts for e in cited.get(concept, ())))
         )
-        for test in gaps.next_tests(seen.gaps, seen.titles, material.knowledge)
+        for test in gaps.next_tests(seen.gaps, seen.titles, material.knowledge, worth=worth)
     )

@@ -6,7 +6,7 @@ Pure. The value of a clue is the expected drop of the entropy of the combined di
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -32,10 +32,11 @@ EFFORT: dict[Obtain, float] = {
     "imaging": 0.6,
     "other": 0.6,
 }
-IN_QUESTION = ("leading", "possible")
+IN_QUESTION: tuple[Band, ...] = ("leading", "possible")
 LEAD = {"present": "if present, ", "absent": "if absent, "}
 ASKABLE = ("history", "examination")
 _RESULT = re.compile(r"^(raised|normal|low|reduced|positive|stable) ", re.I)
+_THERE = re.compile(r" present$", re.I)  # "lung sliding present"
 _BY = re.compile(r"^.* (?:on|by) ", re.I)  # "hyperinflation on chest film"
 
 
@@ -123,15 +124,15 @@ def _gap(clue: Clue, frame: Frame, knowledge: Knowledge, *, before: Outcome, top
     absent = frame.what_if(clue.concept, "absent")
     expected = PRESENT * present.entropy + (1 - PRESENT) * absent.entropy
     drop = max(0.0, before.entropy - expected) * EFFORT[clue.obtain]
-    separates = tuple(s.condition.slug for s in top if any(w.clue.concept == clue.concept for w in s.weights))
+    concerned = [s for s in top if any(w.clue.concept == clue.concept for w in s.weights)]
     return Gap(
         concept=clue.concept,
         name=wording.clue_name(knowledge.concept(clue.concept), clue),
         obtain=clue.obtain,
-        why=_why(top, before=before, present=present, absent=absent, weights=frame.weights),
+        why=_why(concerned, before=before, present=present, absent=absent, weights=frame.weights),
         critical=_needed(clue.concept, top, before, frame.weights),
         value_bits=round(drop, 4),
-        separates=separates,
+        separates=tuple(s.condition.slug for s in concerned),
     )
 
 
@@ -150,9 +151,9 @@ def _name(identifier: str, knowledge: Knowledge) -> str:
     return concept.name if concept else identifier
 
 
-def _why(top: Sequence[Scored], *, before: Outcome, present: Outcome, absent: Outcome, weights: Weighing) -> str:
-    """In words: whose place changes most, and from which band to which."""
-    moves = [(_shift(s, before, after), s, state, after) for s in top for state, after in _both(present, absent)]
+def _why(concerned: Sequence[Scored], *, before: Outcome, present: Outcome, absent: Outcome, weights: Weighing) -> str:
+    """In words: which of the conditions that it is a clue of changes its place most, and from which band to which."""
+    moves = [(_shift(s, before, after), s, state, after) for s in concerned for state, after in _both(present, absent)]
     _, moved, state, after = max(moves, key=lambda move: (move[0], move[1].condition.slug, move[2]))
     slug, title = moved.condition.slug, wording.lowered(moved.condition.title)
     was, becomes = before.band(slug, weights), after.band(slug, weights)
@@ -212,13 +213,16 @@ def _wording(gap: Gap) -> str:
     return f"{gap.name}: present or absent? {wording.sentence(gap.why)}"
 
 
-def next_tests(gaps: Sequence[Gap], titles: Mapping[str, str], knowledge: Knowledge) -> tuple[NextTest, ...]:
+def next_tests(
+    gaps: Sequence[Gap], titles: Mapping[str, str], knowledge: Knowledge, *, worth: Collection[str] | None = None
+) -> tuple[NextTest, ...]:
     """At most five tests, each naming the conditions it separates; critical ones first.
 
-    What one test shows (D-dimer raised, D-dimer normal; all signs on an ECG) is one row.
+    What one test shows (D-dimer raised, D-dimer normal; all signs on an ECG) is one row. `worth` names the conditions
+    in question: a test that bears on none of them is left out.
     """
     tests = sorted(
-        (gap for gap in gaps if gap.obtain not in ASKABLE),
+        (g for g in gaps if g.obtain not in ASKABLE and (worth is None or not set(worth).isdisjoint(g.separates))),
         key=lambda gap: (not gap.critical, -gap.value_bits, gap.concept),
     )
     grouped: dict[str, list[Gap]] = {}
@@ -238,7 +242,8 @@ def _test_name(gap: Gap, knowledge: Knowledge) -> str:
     named = _BY.sub("", gap.name) if _BY.search(gap.name) else _RESULT.sub("", gap.name)
     if named != gap.name:
         return named[:1].upper() + named[1:]
-    return f"Imaging for {wording.lowered(gap.name)}" if gap.obtain == "imaging" else gap.name
+    sign = _THERE.sub("", gap.name)
+    return f"Imaging for {wording.lowered(sign)}" if gap.obtain == "imaging" else sign
 
 
 def _test(name: str, rows: Sequence[Gap], titles: Mapping[str, str]) -> NextTest:
@@ -257,7 +262,7 @@ def _test(name: str, rows: Sequence[Gap], titles: Mapping[str, str]) -> NextTest
 def _shown(gap: Gap, test: str) -> str:
     """Why, in terms of what the test shows: "if raised", "if it shows ST elevation", "if present"."""
     result = _RESULT.match(gap.name)
-    if test.endswith(wording.lowered(gap.name)) or test == gap.name:
+    if test.endswith(wording.lowered(_THERE.sub("", gap.name))) or test == gap.name:
         return gap.why
     if result is not None:
         there, gone = f"if {result[1].lower()}, ", f"if not {result[1].lower()}, "

@@ -162,7 +162,9 @@ def _columns(assessment: Assessment) -> Block:
         return Block(id="columns", title="What would help most", lines=_helpful(assessment))
     named = [h for h in assessment.differential.hypotheses if h.band != "excluded" and h.slug != SOMETHING_ELSE]
     rows = tuple(
-        ((Line(text=_standing(h)),), _cells(h.for_), _cells(h.against), _missing(h.missing)) for h in named[:TOP]
+        ((Line(text=_standing(h)),), _cells(h.for_), _cells(h.against), _missing(h.missing))
+        for h in named[:TOP]
+        if h.for_ or h.raised_by or h.band != "unlikely"
     )
     table = Table(title="", columns=("Condition", "For", "Against", "Missing"), rows=rows)
     return Block(id="columns", title="For, against, missing", tables=(table,))

@@ -12,6 +12,7 @@ from core.runtime.ledger import ALLERGY
 
 MOST_PROBLEMS = 24
 _SHOWN_ONLY = ("LAB:", "IMAGE")
+PROPER = ("African", "Clostridioides", "East Asian", "Guillain", "Kerley", "Kussmaul", "Parkinson", "Raynaud")
 _LEAD = {"present": "", "absent": "No ", "possible": "Possible "}
 _TIME = {"past": "in the past", "future": "as a possibility ahead"}
 _WHO = {"family": "in the family", "other": "of another person"}
@@ -76,7 +77,9 @@ def clue_name(concept: Concept | None, clue: Clue) -> str:
 
 
 def lowered(name: str) -> str:
-    """A name inside a phrase; abbreviations and names with capitals inside ("pH", "T-wave") stay as they are."""
+    """A name inside a phrase; abbreviations, and names that begin with a proper name, stay as they are."""
+    if name.startswith(PROPER):
+        return name
     return name[0].lower() + name[1:] if len(name) > 1 and name[1].islower() else name
 
 

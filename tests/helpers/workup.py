@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tempfile
 import tomllib
 from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ import msgspec
 
 from core import codec
 from core.domain.assessment import Assessment
-from core.domain.case import Case, LabRow, LabTable, Note
+from core.domain.case import Case, LabTable, Note
 from core.domain.evidence import Answer
 from core.domain.memory import WorkingMemory
 from core.domain.ports import Backbone, Retriever
 from core.domain.task import task_from_case
 from core.errors import Waiting
+from core.readers import table as table_reader
 from core.retrieval import catalogue, knowledge
 from core.runtime.run import Run
 from core.settings import Settings
@@ -59,38 +59,10 @@ def note(text: str, *, identifier: str = "n1", title: str = "note.txt") -> Note:
     return Note(id=identifier, title=title, text=text, sha256=codec.sha256(text.encode()))
 
 
-def table(text: str, *, identifier: str = "t1") -> LabTable:
-    """A laboratory table from CSV with the header test,value,unit,reference_low,reference_high,flag,collected_at."""
-    rows = []
-    for number, row in enumerate(csv.DictReader(io.StringIO(text.strip())), start=1):
-        low, high = _number(row["reference_low"]), _number(row["reference_high"])
-        rows.append(
-            LabRow(
-                row=number,
-                test=row["test"],
-                value=row["value"],
-                number=_number(row["value"]),
-                unit=row["unit"] or "",
-                low=low,
-                high=high,
-                range_text=_printed(row["reference_low"] or "", row["reference_high"] or ""),
-                flag=row["flag"] or "",
-                collected_at=row["collected_at"] or "",
-            )
-        )
-    return LabTable(id=identifier, title="labs.csv", rows=tuple(rows), sha256=codec.sha256(text.encode()))
-
-
-def _printed(low: str, high: str) -> str:
-    """A range as the reader of tables prints it."""
-    return f"{low}-{high}" if low and high else f"\u2264 {high}" if high else f"\u2265 {low}" if low else ""
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
+def table(text: str, *, identifier: str = "t1", title: str = "labs.csv") -> LabTable:
+    """A laboratory table from CSV, read as an import reads it."""
+    rows = table_reader.read(text.strip().encode(), limit_bytes=1_000_000).rows
+    return LabTable(id=identifier, title=title, rows=rows, sha256=codec.sha256(text.encode()))
 
 
 def case_of(*items: Note | LabTable, identifier: str = "c1") -> Case:
@@ -107,6 +79,19 @@ def vignette_case(row: dict[str, Any]) -> Case:
     if row.get("labs", "").strip():
         items.append(table(row["labs"]))
     return case_of(*items, identifier=row["id"])
+
+
+def example(letter: str) -> Case:
+    """The notes and tables of a shipped example case; its picture is left out."""
+    folder = resources.files("core.runtime.examples").joinpath(letter)
+    items: list[Note | LabTable] = []
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        text, identifier = file.read_text("utf-8"), f"i{len(items) + 1}"
+        if file.name.endswith(".csv"):
+            items.append(table(text, identifier=identifier, title=file.name))
+        else:
+            items.append(note(text, identifier=identifier, title=file.name))
+    return case_of(*items, identifier=f"example-{letter}")
 
 
 def work_up(
