@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import sys
 
+from core.errors import EXIT_ACT
 from desktop.offline import deny_network
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The program. Returns the exit code of core/errors.py."""
     deny_network()
+    try:
+        return _open_door(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # before any command has begun: nothing was done, nothing is to be said
+        return EXIT_ACT
+
+
+def _open_door(given: list[str]) -> int:
     from desktop.cli import arguments as command_line
 
-    given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["--decode"]:
         from desktop.decode import main as decode
 

@@ -14,12 +14,14 @@ from typing import Any
 import msgspec
 
 from core import paths
+from core import settings as options
 from core.domain import event as ev
 from core.domain.case import Case
 from core.domain.report import Report
 from core.errors import EXIT_ACT, EXIT_BUG, EXIT_DONE, WardroundError
 from core.runtime import protocol
 from core.runtime.client import WorkerClient
+from core.settings import Settings
 from core.store.database import now
 from core.store.journal import RunRow
 from desktop.assembly import NO_BACKBONE
@@ -57,8 +59,11 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 def show_demo(chosen: argparse.Namespace) -> int:
     """Import example (a), analyse it, print the assessment and where the HTML report lies."""
-    with opened(chosen, writes=True, profile=paths.profile_folder(DEMO)) as plain:
-        session = plain.with_settings(profile="research_imaging", on_question="unavailable")
+    folder = paths.profile_folder(DEMO)
+    if not (folder / options.FILE).exists():
+        options.save(folder, Settings(profile="research_imaging"))
+    with opened(chosen, writes=True, profile=folder) as plain:
+        session = plain.with_settings(on_question="unavailable")
         case = _example(session)
         row = session.bench.queue(case, backbone=_backbone(session, chosen), workflow=chosen.workflow)
         code, outcome = _follow(session, row, answers.Plan(), fault=chosen.fault)
