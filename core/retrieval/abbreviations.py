@@ -11,9 +11,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from core.domain.passage import Mention
-from core.retrieval.terms import words
+from core.retrieval.terms import is_abbreviation, words
 
 NEAR = 30  # words
+_LEAD = 80  # characters before a bracket in which its explanation stands
 
 
 class Ambiguous:
@@ -28,6 +29,28 @@ class Ambiguous:
             for row in content.get("abbreviation", ())
             if row.get("fields")
         }
+
+    def explain(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
+        """The mentions with abbreviations as the text itself explains them: "pericardial effusion (PE)".
+
+        One that is explained by words that are no concept is no mention.
+        """
+        meanings: dict[str, str] = {}
+        by_end = {mention.end: mention for mention in mentions}
+        for mention in mentions:
+            short = text[mention.start : mention.end]
+            lead = _explained(text, mention)
+            if lead is None:
+                continue
+            before = by_end.get(lead[1])
+            other = before.concept if before is not None else ""
+            if other != mention.concept:
+                meanings.setdefault(short, other)
+        return [
+            Mention(meanings.get(short, mention.concept), mention.start, mention.end)
+            for mention in mentions
+            if (short := text[mention.start : mention.end]) not in meanings or meanings[short]
+        ]
 
     def settle(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
         """The mentions without ambiguous abbreviations that nothing near speaks for."""
@@ -51,3 +74,15 @@ class Ambiguous:
             and not wanted.isdisjoint(self._ancestors(other.concept))
             for number, other in enumerate(mentions)
         )
+
+
+def _explained(text: str, mention: Mention) -> tuple[int, int] | None:
+    """The words before "(PE)" whose initials it has; None where it is no such abbreviation."""
+    short = text[mention.start : mention.end]
+    bracketed = text[mention.start - 1 : mention.start] == "(" and text[mention.end : mention.end + 1] == ")"
+    if not bracketed or not is_abbreviation(short):
+        return None
+    before = words(text[max(0, mention.start - _LEAD) : mention.start - 1])[-len(short) :]
+    initials = "".join(word.raw[0] for word in before).upper()
+    offset = max(0, mention.start - _LEAD)
+    return (offset + before[0].start, offset + before[-1].end) if initials == short else None

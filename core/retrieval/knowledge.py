@@ -82,7 +82,7 @@ class StarterKnowledge:
         """Concepts of a text with polarity, time and who, in order of position."""
         sentences = split(text)
         mentions = [mention for mention in self._matcher.find(text) if _inside(mention, sentences)]
-        mentions = self._ambiguous.settle(text, mentions)
+        mentions = self._ambiguous.settle(text, self._ambiguous.explain(text, mentions))
         spans = [(mention.start, mention.end) for mention in mentions]
         contexts = self._annotator.annotate(text, sentences, spans)
         return tuple(

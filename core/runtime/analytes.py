@@ -74,7 +74,8 @@ class Analytes:
         self.names: dict[tuple[str, ...], str] = {}
         for row in rows:
             for name in (row.name, row.id.replace("_", " "), *row.aliases):
-                self.names.setdefault(norm(name), row.id)
+                if not ("%" in name and len(norm(name)) == 1):  # "% saturation" is more than "saturation"
+                    self.names.setdefault(norm(name), row.id)
         self.first_words = frozenset(words[0] for words in self.names if words)
 
     def find(self, test: str) -> Analyte | None:

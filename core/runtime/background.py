@@ -18,7 +18,7 @@ from core.runtime.drafts import BACKGROUND, Draft, note_source
 from core.runtime.ledger import Patient
 
 AGE, MALE, FEMALE, PREGNANCY = "PT:age", "WR:male-sex", "WR:female-sex", "WR:pregnancy"
-OLDEST = 122
+OLDEST, YOUNGEST_PREGNANT = 122, 9
 _SEX_WORDS = {"male": MALE, "m": MALE, "man": MALE, "gentleman": MALE, "boy": MALE}
 _SEX_WORDS |= {"mr": MALE, "mrs": FEMALE, "ms": FEMALE, "miss": FEMALE}
 _SEX_WORDS |= {"female": FEMALE, "f": FEMALE, "woman": FEMALE, "lady": FEMALE, "girl": FEMALE}
@@ -27,6 +27,8 @@ _AGE = re.compile(
     rf"\b(?P<n>\d{{1,3}})\s*-?\s*(?:(?:year|yr)s?(?:\s*-?\s*|\s+)old|y/?o\b|y\.o\.|yrs?\b(?=\s+(?:old|{_PERSON}))|"
     rf"(?P<tight>(?:M|F|[Mm]ale|[Ff]emale)\b))(?:\s*,?\s*(?P<words>(?:[A-Za-z-]+\s+){{0,4}}?)(?P<sex>{_PERSON})\b)?"
 )
+_INFANT = re.compile(r"\b(?P<n>\d{1,3})\s*-?\s*(?P<u>month|week|day)s?\s*-?\s*old\b", re.I)
+_YEARS = {"month": 1 / 12, "week": 7 / 365.25, "day": 1 / 365.25}
 _AGED = re.compile(
     r"\b(?:aged|age|Age|AGE)\s*[:=]?\s*(?P<n>\d{1,3})(?!\s*(?:months?|weeks?|days?)|\d|\s*[-\u2013]\s*\d)"
 )
@@ -62,7 +64,8 @@ def person(drafts: Iterable[Finding]) -> Patient:
         elif finding.concept == PREGNANCY and finding.polarity != "possible":
             pregnant = bool(pregnant) or finding.polarity == "present"
     sex = sexes.pop() if len(sexes) == 1 else ""
-    return Patient(age=age, sex=sex, pregnant=False if sex == "male" else pregnant)
+    cannot = sex == "male" or (age is not None and age < YOUNGEST_PREGNANT)
+    return Patient(age=age, sex=sex, pregnant=False if cannot else pregnant)
 
 
 # -------------------------------------------------------------------------------------------------- the file
@@ -100,14 +103,26 @@ def _day(text: str) -> date | None:
 # -------------------------------------------------------------------------------------------------- the notes
 
 
-def _ages(note: Note) -> Iterator[Draft]:
-    """The patient's age as a note states it; of several the highest, since lower ones are of onset or of events."""
+def _stated(text: str) -> re.Match[str] | None:
+    """Where the patient's age is stated; of several the highest, since lower ones are of onset or of events."""
     for pattern in (_AGE, _AGED, _SALUTATION):
-        matches = [match for match in pattern.finditer(note.text) if match["n"] and int(match["n"]) <= OLDEST]
-        matches = [match for match in matches if not _of_another(note.text, match)]
+        matches = [match for match in pattern.finditer(text) if match["n"] and int(match["n"]) <= OLDEST]
+        matches = [match for match in matches if not _of_another(text, match)]
         if matches:
-            best = max(matches, key=lambda match: (int(match["n"]), match.group()))
-            yield _age(int(best["n"]), note_source(note, *best.span()), best.group())
+            return max(matches, key=lambda match: (int(match["n"]), match.group()))
+    return None
+
+
+def _ages(note: Note) -> Iterator[Draft]:
+    """The patient's age as a note states it; months, weeks and days of an infant in years."""
+    best = _stated(note.text)
+    if best is not None:
+        yield _age(int(best["n"]), note_source(note, *best.span()), best.group())
+        return
+    for match in _INFANT.finditer(note.text):
+        if not _of_another(note.text, match):
+            years = round(int(match["n"]) * _YEARS[match["u"].lower()], 2)
+            yield _age(years, note_source(note, *match.span()), match.group())
             return
 
 
@@ -120,17 +135,23 @@ def _of_another(text: str, match: re.Match[str]) -> bool:
 
 
 def _sexes(note: Note, knowledge: Knowledge) -> Iterator[Draft]:
-    """Each sex that a note states of the patient, once."""
+    """The sex stated with the age, else each that the note states of the patient, once."""
+    best = _stated(note.text)
+    matches = [best] if best is not None and _sex_word(best) else []
+    everywhere = (*_AGE.finditer(note.text), *_SEX_FIELD.finditer(note.text), *_SALUTATION.finditer(note.text))
     found: dict[str, re.Match[str]] = {}
-    for match in (*_AGE.finditer(note.text), *_SEX_FIELD.finditer(note.text), *_SALUTATION.finditer(note.text)):
-        groups = match.groupdict()
-        word = groups.get("sex") or groups.get("tight") or groups.get("s") or ""
-        concept = _SEX_WORDS.get(word.lower())
+    for match in matches or everywhere:
+        concept = _SEX_WORDS.get(_sex_word(match))
         if concept and not _of_another(note.text, match):
             found[concept] = min(match, found.get(concept, match), key=lambda one: one.group())
     for concept in sorted(found):
         match = found[concept]
         yield _sex(concept, note_source(note, *match.span()), match.group(), knowledge)
+
+
+def _sex_word(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    return (groups.get("sex") or groups.get("tight") or groups.get("s") or "").lower()
 
 
 def _by_pronoun(notes: Sequence[Note], knowledge: Knowledge) -> Iterator[Draft]:
@@ -147,7 +168,7 @@ def _by_pronoun(notes: Sequence[Note], knowledge: Knowledge) -> Iterator[Draft]:
         yield _sex(concept, note_source(note, *match.span()), "by pronouns throughout", knowledge)
 
 
-def _age(years: int, source: Provenance, text: str) -> Draft:
+def _age(years: float, source: Provenance, text: str) -> Draft:
     return Draft(
         finding=Finding(
             id="",

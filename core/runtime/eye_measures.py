@@ -20,7 +20,8 @@ _SIDE = r"\b(?P<side>right|left|Right|Left|RIGHT|LEFT|RE|LE|OD|OS|R|L)\b"
 _ASIDE = re.compile(r"\((?![^)]*\d\s*(?:mm|OD|OS|right|left))[^)]*\)")
 _STOP = re.compile(r"[.;]\s+(?=[A-Z])|\n\s*\n|\b(?:CCT|VA|visual acuity|pachymetry|[Gg]onio\w*|disc|[Nn]o\b|target)")
 _PRESSURE = re.compile(
-    r"\b(?:IOPs?|[Ii]ntraocular pressures?|[Ee]ye pressures?|[Pp]ressures?(?=[^.\n]{0,40}mm\s?Hg))\b"
+    r"\b(?:IOPs?|[Ii]ntraocular pressures?|[Ee]ye pressures?|"
+    r"(?<![a-z] )(?:[Tt]he |His |Her )?[Pp]ressures(?= (?:were|are|of)\b[^.\n/]{0,30}mm\s?Hg))\b"
 )
 _DISC = re.compile(
     r"\b(?:[Vv]ertical )?(?:[Cc]up[-/ ](?:to[- ])?[Dd]isc(?: ratios?)?|C[/:]D(?: ratios?)?|[Vv]?CDRs?)"

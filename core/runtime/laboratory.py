@@ -66,6 +66,7 @@ class _Read(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     critical: bool
     range_text: str
     note: str
+    distance: float = 0.0  # how many times beyond the limit it was compared with
 
 
 def of_table(table: LabTable, analytes: Analytes) -> Iterator[Result]:
@@ -131,7 +132,7 @@ def _read(result: Result, patient: Patient, analytes: Analytes) -> _Read:
         return _Read(
             result=result, unit=unit, value=None, direction="", critical=False, range_text=shown, note=refusal
         )
-    direction, range_text, said = _compare(result, value, patient)
+    direction, range_text, said, distance = _compare(result, value, patient)
     notes = [result.note, f"reported as {result.comparator}{result.number:g}" if result.comparator else "", said]
     return _Read(
         result=result,
@@ -141,6 +142,7 @@ def _read(result: Result, patient: Patient, analytes: Analytes) -> _Read:
         critical=direction in ("low", "high") and result.flag in _CRITICAL,
         range_text=range_text,
         note="; ".join(note for note in notes if note),
+        distance=distance,
     )
 
 
@@ -163,15 +165,15 @@ def _unit_of(result: Result) -> tuple[Unit | None, str]:
     return unit, NOT_UNDERSTOOD if foreign or not units.acceptable(analyte.id, unit) else ""
 
 
-def _compare(result: Result, value: float | None, patient: Patient) -> tuple[Direction, str, str]:
-    """Direction, the range it was compared with, and what is to be said if it was not compared."""
+def _compare(result: Result, value: float | None, patient: Patient) -> tuple[Direction, str, str, float]:
+    """Direction, the range it was compared with, what is to be said if it was not compared, and how far it lies out."""
     if result.number is None:
-        return _WORDS[result.word], result.range_text, ""
+        return _WORDS[result.word], result.range_text, "", 0.0
     if result.low is not None or result.high is not None:
         direction = _against(result.number, result.comparator, result.low, result.high)
-        return direction, result.range_text, ""
+        return direction, result.range_text, "", _beyond(result.number, result.low, result.high)
     if result.flag in _FLAGS:
-        return _FLAGS[result.flag], result.range_text or "flag of the report", ""
+        return _FLAGS[result.flag], result.range_text or "flag of the report", "", 0.0
     return _against_program(result, value, patient)
 
 
@@ -188,17 +190,18 @@ def _against(number: float, comparator: str, low: float | None, high: float | No
     return "high" if high is not None and number > high else "normal"
 
 
-def _against_program(result: Result, value: float | None, patient: Patient) -> tuple[Direction, str, str]:
+def _against_program(result: Result, value: float | None, patient: Patient) -> tuple[Direction, str, str, float]:
     analyte = result.analyte
     if analyte is None or not analyte.reference:
-        return "", "", ""
+        return "", "", "", 0.0
     if value is None:
-        return "", "", "not compared: FEU or DDU not stated"
+        return "", "", "not compared: FEU or DDU not stated", 0.0
     interval, why = _interval(analyte, patient)
     if interval is None:
-        return "", "", why
+        return "", "", why, 0.0
     shown = _shown(interval, units.parse_unit(analyte.unit))
-    return _against(value, result.comparator, interval.low, interval.high), f"{shown} ({OWN_REFERENCE})", ""
+    direction = _against(value, result.comparator, interval.low, interval.high)
+    return direction, f"{shown} ({OWN_REFERENCE})", "", _beyond(value, interval.low, interval.high)
 
 
 def _interval(analyte: Analyte, patient: Patient) -> tuple[Interval | None, str]:
@@ -240,13 +243,11 @@ def _group(reads: Sequence[_Read], knowledge: Knowledge) -> Iterator[Draft]:
 def _gravity(read: _Read) -> tuple[object, ...]:
     """Which of several undated or simultaneous values counts: the most abnormal one."""
     rank = 2 if read.critical else 1 if read.direction in ("low", "high") else 0
-    return rank, bool(read.result.collected_at), _distance(read), read.result.text
+    return rank, bool(read.result.collected_at), read.distance, read.result.text
 
 
-def _distance(read: _Read) -> float:
-    low, high, number = read.result.low, read.result.high, read.result.number
-    if number is None:
-        return 0.0
+def _beyond(number: float, low: float | None, high: float | None) -> float:
+    """How many times beyond its limit a number lies; 0 inside."""
     if high is not None and number > high > 0:
         return number / high
     return low / number if low is not None and 0 < number < low else 0.0

@@ -45,12 +45,25 @@ _SERIES = re.compile(
     r"down to|to)\s*(?:now\s+|at\s+)?(?=\d)",
     re.I,
 )
+_TOLD_SERIES = re.compile(
+    r"\s*,?\s*(?:then|and then|now|->|\u2192|rising to|falling to|up to|down to|to)\s*(?:now\s+|at\s+)?(?=\d)", re.I
+)
 _BASELINE = re.compile(
     r"\s*[,(;]?\s*(?:his|her|their|the)?\s*(?:baseline|usual(?:ly)?|previous(?:ly)?|prior|from|was|normally)\s*"
     r"(?:was|is|of|about|around|value|:)?\s*(?=\d)",
     re.I,
 )
 _EARLIER = re.compile(r"\b(?:baseline|usual|previous|prior|last)[ \t]+$", re.I)
+# "urea and creatinine of 37 and 2.3": which number is whose is not guessed.
+_SHARED = re.compile(r"[^.;\n]{0,60}\brespectively\b", re.I)
+_UNIT_LIKE = re.compile(r"\s?[A-Za-z\u00b5\u03bc]{0,5}/\s?[A-Za-z\u00b5\u03bc][A-Za-z0-9.^]*")
+# Of another fluid, or another lipoprotein.
+_ELSEWHERE = re.compile(
+    r"\b(?:CSF|cerebrospinal(?: fluid)?|pleural(?: fluid)?|ascit\w+(?: fluid)?|synovial(?: fluid)?|fluid|urin\w+|"
+    r"dialysate|stool|sweat|very)\s+$",
+    re.I,
+)
+_PAIR_BEFORE, _PAIR_BEHIND = re.compile(r"(?:\band|/|&)\s*$", re.I), re.compile(r"\s*(?:and|/|,|&)\s*\d")
 _MOST = 4  # values of one series
 _UNIT_CHARACTERS, _UNIT_WORDS = 24, 3
 
@@ -63,6 +76,7 @@ class _Value(NamedTuple):
     unit: Unit | None
     start: int
     end: int
+    foreign: str = ""  # what stands like a unit and is none
 
 
 def written_results(note: Note, analytes: Analytes) -> Iterator[Result]:
@@ -95,6 +109,8 @@ def _results(note: Note, analytes: Analytes, analyte: Analyte, *, span: tuple[in
     values = list(_values(note.text, analyte, span[1]))
     if not values:
         return
+    if _ELSEWHERE.search(note.text[max(0, span[0] - 24) : span[0]]) or _is_shared(note.text, span[0], values[-1].end):
+        return
     unit = next((value.unit for value in values if value.unit is not None), None)
     raw = note.text[span[0] : span[1]]
     if unit is None and (analyte.id in _TAKEN or (len(raw) <= _SHORT and raw.islower())):
@@ -110,6 +126,12 @@ def _results(note: Note, analytes: Analytes, analyte: Analyte, *, span: tuple[in
         yield _result(note, analytes, analyte, baseline, unit=baseline.unit or unit, start=at, time="past")
 
 
+def _is_shared(text: str, start: int, end: int) -> bool:
+    """Whether several names share several numbers."""
+    paired = _PAIR_BEFORE.search(text[max(0, start - 6) : start]) and _PAIR_BEHIND.match(text, end)
+    return paired is not None or _SHARED.match(text, end) is not None
+
+
 def _values(text: str, analyte: Analyte, at: int) -> Iterator[_Value]:
     """The numbers behind a name: one, or a series ("90, then 180", "from 90 to 312")."""
     pattern = _GAP
@@ -118,7 +140,7 @@ def _values(text: str, analyte: Analyte, at: int) -> Iterator[_Value]:
         if value is None:
             return
         yield value
-        pattern, at = _SERIES, value.end
+        pattern, at = _SERIES if value.unit is not None else _TOLD_SERIES, value.end
 
 
 def _one_value(text: str, analyte: Analyte, lead: re.Pattern[str], at: int) -> _Value | None:
@@ -132,8 +154,10 @@ def _one_value(text: str, analyte: Analyte, lead: re.Pattern[str], at: int) -> _
         return None
     if unit is not None and not units.acceptable(analyte.id, unit):
         return None
+    foreign = _UNIT_LIKE.match(text, number.end()) if unit is None else None
     comparator = (number["c"] or "").strip()[:1]
-    return _Value(float(number["n"].replace(",", "")), comparator, unit, number.start(), end)
+    figure = float(number["n"].replace(",", ""))
+    return _Value(figure, comparator, unit, number.start(), end, foreign.group().strip() if foreign else "")
 
 
 def _unit(text: str, at: int) -> tuple[Unit | None, int]:
@@ -143,6 +167,8 @@ def _unit(text: str, at: int) -> tuple[Unit | None, int]:
     for piece in reversed(pieces):
         candidate = tail[: piece.end()].strip().rstrip(".,:")
         unit = units.find_unit(candidate)
+        if unit is None and not candidate.startswith("M"):  # "u/L", "meq/L"; a capital M may be mega
+            unit = units.find_unit(candidate.lower())
         if unit is not None:
             return unit, at + len(tail[: piece.end()].rstrip(".,:"))
     return None, at
@@ -152,7 +178,7 @@ def _result(
     note: Note, analytes: Analytes, analyte: Analyte, value: _Value, *, unit: Unit | None, start: int, time: Time
 ) -> Result:
     said = ""
-    if unit is None and analyte.unit not in ("{ratio}", "{score}"):
+    if unit is None and not value.foreign and analyte.unit not in ("{ratio}", "{score}"):
         unit = analytes.only_unit(analyte, value.number)
         said = f"no unit written; read as {unit}, in which alone it is plausible" if unit else ""
     return Result(
@@ -161,7 +187,7 @@ def _result(
         text=note.text[start : value.end].strip(" ,;("),
         provenance=note_source(note, start, value.end),
         number=value.number,
-        unit=str(unit) if unit else "",
+        unit=str(unit) if unit else value.foreign,
         comparator=value.comparator,
         collected_at=note.written_on,
         time=time,

@@ -39,7 +39,7 @@ SIGNS = (
         "heart_rate",
         "Heart rate",
         "/min",
-        "HR|hr|[Hh]eart rate|[Pp]ulse(?: rate)?|[Tt]achycardic|[Bb]radycardic|[Tt]achycardia|[Bb]radycardia",
+        "HR|hr|[Hh]eart [Rr]ate|[Pp]ulse(?: [Rr]ate)?|[Tt]achycardic|[Bb]radycardic|[Tt]achycardia|[Bb]radycardia",
         r"(?P<n>\d{2,3})(?!\d|\.\d|\s*(?:mm|mg|/\d|%|ms|[-\u2013]\s?\d|-?year|days?|hours?|h\b))",
     ),
     _sign(
@@ -61,7 +61,7 @@ SIGNS = (
         "weight",
         "Weight",
         "kg",
-        r"[Ww]eight|[Ww]t\.?|[Ww]eighs|[Ww]eighed",
+        r"[Ww]eight|[Ww]t\.?|[Ww]eighs|[Ww]eighed|[Ww]eighing",
         r"(?P<n>\d{1,3}(?:\.\d{1,2})?)\s*(?P<u>kg|lbs?|pounds)\b",
     ),
     _sign("height", "Height", "cm", r"[Hh]eight|[Hh]t\.?", r"(?P<n>\d{1,3}(?:\.\d{1,2})?)\s*(?P<u>cm|m|metres)\b"),
@@ -86,7 +86,7 @@ SIGNS = (
     ),
 )
 PRESSURE = re.compile(
-    rf"\b(?:BP|bp|B/P|[Bb]lood pressure){_GAP}(?P<s>\d{{2,3}})\s*/\s*(?P<d>\d{{2,3}})(?!\d)(?!\s*/)"
+    rf"\b(?:BP|bp|B/P|[Bb]lood [Pp]ressure){_GAP}(?P<s>\d{{2,3}})\s*/\s*(?P<d>\d{{2,3}})(?!\d)(?!\s*/)"
 )
 BARE_PRESSURE = re.compile(r"(?<![\d/.])(?P<s>\d{2,3})\s*/\s*(?P<d>\d{2,3})\s*mm\s?Hg\b")
 SYSTOLIC = re.compile(

@@ -131,3 +131,14 @@ def test_an_ambiguous_abbreviation_needs_its_field() -> None:
     joint = knowledge().annotate("RA with arthralgia on methotrexate.")
     assert "WR:rheumatoid-arthritis" in {found.mention.concept for found in joint}
     assert "WR:rheumatoid-arthritis" not in {f.mention.concept for f in knowledge().annotate("Fever, cough, 93% RA.")}
+
+
+def test_a_text_explains_its_own_abbreviations() -> None:
+    def concepts(text: str) -> list[str]:
+        return [found.mention.concept for found in knowledge().annotate(text)]
+
+    own = concepts("Chest pain. Massive pericardial effusion (PE). The PE was drained.")
+    assert own.count("WR:pericardial-effusion") == 3
+    assert "WR:pulmonary-embolism" not in own
+    assert "WR:pulmonary-embolism" not in concepts("Dyspnoea. Physical examination (PE) was normal. PE again tomorrow.")
+    assert concepts("Dyspnoea. Pulmonary embolism (PE). PE treated.").count("WR:pulmonary-embolism") == 3

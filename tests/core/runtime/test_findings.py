@@ -209,6 +209,8 @@ def test_an_allergy_is_no_drug_taken_and_its_reaction_is_past() -> None:
         ("Age: 45. Sex: F.", 45, "female"),
         ("Asthma since age 6.", None, ""),
         ("His 45-year-old sister has asthma.", None, ""),
+        ("A 4-month-old girl with fever.", 0.33, ""),
+        ("30-year-old woman; the donor was a 20-year-old man.", 30, "female"),
         ("Feels unwell.", None, ""),
     ],
 )

@@ -221,10 +221,18 @@ def written(text: str) -> list[tuple[str, float | None, str, str]]:
         ("D-dimer 2,400 ng/mL FEU", [("d_dimer", 2400.0, "ng/mL FEU", "current")]),
         ("WBC 14.2 x10^9/L", [("white_cells", 14.2, "10*9/L", "current")]),
         ("Hb 98, MCV 71 fL", [("haemoglobin", 98.0, "g/L", "current"), ("mcv", 71.0, "fL", "current")]),
+        ("ALP 190 u/L", [("alp", 190.0, "U/L", "current")]),
         ("pH 7.21", [("ph", 7.21, "", "current")]),
         ("if K > 6.0 call", [("potassium", 6.0, "mmol/L", "future")]),
         ("lactate 4.2", [("lactate", 4.2, "", "current")]),  # two units are plausible: shown, not interpreted
+        ("sodium 126 meq/dL", [("sodium", 126.0, "meq/dL", "current")]),  # a unit that is none stays as written
         # numbers that are no results
+        ("CSF glucose 60 mg/dL", []),
+        ("pleural fluid LDH 400 U/L", []),
+        ("urea and creatinine of 37 and 2.32, respectively", []),
+        ("BUN and creatinine were 37 and 2.3", []),
+        ("very low density lipoprotein cholesterol 20 mg/dL", []),
+        ("oxygen saturation 95 %", []),
         ("magnesium 2 g given", []),
         ("calcium gluconate 30 mL", []),
         ("iron 200 mg daily", []),

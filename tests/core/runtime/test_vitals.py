@@ -86,6 +86,8 @@ def test_what_is_read(text: str, quantity: str, value: tuple[float, str]) -> Non
         "CURB-65 2, respiratory team",
         "IOP not measured; 54 years old",
         "cup of tea 0.5 L",
+        "pressure ulcer 3 cm",
+        "PAP pressure of 45 mmHg",
         "",
     ],
 )
@@ -138,6 +140,10 @@ def test_fahrenheit_and_celsius_are_never_confused() -> None:
 )
 def test_when_a_value_was(text: str, time: str) -> None:
     assert {f.time for f in findings(text)} == {time}
+
+
+def test_a_blood_pressure_is_no_eye_pressure() -> None:
+    assert not [f for f in findings("His blood pressure is 158/98 mm Hg.") if f.quantity.startswith("iop")]
 
 
 def test_two_numbers_without_a_side_say_how_they_were_read() -> None:
