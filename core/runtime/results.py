@@ -27,7 +27,7 @@ _SHORT = 3  # letters; such names count in lower case only with a unit
 _WORDS_TOO = frozenset(["got", "be", "pt", "ap", "ag", "ld", "tc", "tp", "all", "lip", "mg", "ca", "bil"])
 _TAKEN = frozenset(["iron", "folate", "b12", "vitamin_d", "insulin", "ethanol", "cortisol"])  # also drugs: unit needed
 _GAP = re.compile(
-    r"[+-]{0,2}\s*(?:\([^)\d]{1,25}\)\s*)?[:=~\u2248]?\s*(?:(?:of|is|was|at|now|today|level|count|result|measured|then|"
+    r"[+-]{0,2}\s*(?:\([^)\d]{1,25}\)\s*)?[:=~,\u2248]?\s*(?:(?:of|is|was|at|now|today|level|count|result|measured|then|"
     r"initially|up|down|to|only|remains|raised|elevated|high|low|still|about|around|approximately|on|arrival|admission|"
     r"venous|has|risen|fallen|rising|falling|peaked|came|back|as|serum|repeat|latest|from|rose|fell|increased)\b[.,:]?\s+|"
     r"[:=]\s*){0,5}"

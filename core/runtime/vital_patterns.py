@@ -15,7 +15,7 @@ _WORDS = (
     "resting|sinus|oral|tympanic|score|only|a|the|triage"
 )
 # Between the name of a sign and its number.
-_GAP = rf"\s*[:=~\u2248-]?\s*(?:\([^)\d]{{1,20}}\)\s*)?(?:(?:{_WORDS})\b[.,:]?\s+|[:=]\s*){{0,4}}"
+_GAP = rf"\s*[:=~,\u2248-]?\s*(?:\([^)\d]{{1,20}}\)\s*)?(?:(?:{_WORDS})\b[.,:]?\s+|[:=]\s*){{0,4}}"
 _NOT_MORE = r"(?!\d)"
 
 
@@ -46,7 +46,8 @@ SIGNS = (
         "respiratory_rate",
         "Respiratory rate",
         "/min",
-        r"RR|rr|[Rr]esp(?:iratory)?\.? [Rr]ate|[Rr]esps?\b|[Rr]espirations|[Bb]reathing|[Tt]achypnoeic|[Tt]achypneic",
+        r"RR|rr|[Rr]esp(?:iratory)?\.? [Rr]ate|[Rr]esps?\b|[Rr]espirations?(?: [Rr]ate)?|[Bb]reathing|"
+        r"[Tt]achypnoeic|[Tt]achypneic",
         r"(?P<n>\d{1,2})(?!\d|\.\d|\s*(?:mm|mg|%|L\b|[-\u2013]\s?\d|/\d|days?|years?))",
     ),
     _sign(
@@ -104,7 +105,7 @@ FLOW = re.compile(
 TEMPERATURE = re.compile(
     r"(?:\b(?P<k>[Tt]emp(?:erature)?\.?|TEMP|[Ff]ever|[Ff]ebrile|[Pp]yrexia|[Pp]yrexial|[Tt]max)|\b(?P<t>T))"
     rf"{_GAP}(?P<n>\d{{2,3}}(?:[.,]\d{{1,2}})?)"
-    r"\s*(?P<u>[\u00b0\u00ba]\s?[CF]\b|[CF]\b|deg(?:rees)?(?: ?[CF]\b)?|[Cc]elsius|[Ff]ahrenheit)?"
+    r"\s*(?P<u>[\u2103\u2109]|[\u00b0\u00ba]\s?[CF]\b|[CF]\b|deg(?:rees)?(?: ?[CF]\b)?|[Cc]elsius|[Ff]ahrenheit)?"
     r"(?!\d|/|[.,]\d|\s*(?:mg|kg|ng|L/min|%|mm|wk|weeks|days|years|hours|h\b|ms))"
 )
 PEAK_FLOW = re.compile(

@@ -126,9 +126,9 @@ def _temperatures(note: Note, analytes: Analytes) -> Iterator[Draft]:
 def _scale(value: float, spelled: str, *, named: bool) -> tuple[str, str]:
     """Unit and remark of a temperature; an empty unit where a lone "T" is none ("T 12")."""
     spelled = spelled.strip().lower()
-    if spelled.endswith("f") or spelled == "fahrenheit":
+    if spelled.endswith(("f", "\u2109")) or spelled == "fahrenheit":
         return "[degF]", ""
-    if spelled.endswith("c") or spelled == "celsius":
+    if spelled.endswith(("c", "\u2103")) or spelled == "celsius":
         return "Cel", ""
     if 30 <= value <= 45:
         return "Cel", ""

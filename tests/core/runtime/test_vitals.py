@@ -42,6 +42,8 @@ def values(text: str) -> dict[str, tuple[float, str]]:
         ("Temp: 103.1 \u00b0F", "temperature", (103.1, "[degF]")),
         ("temperature 36.5 \u00b0C", "temperature", (36.5, "Cel")),
         ("fever of 102 F", "temperature", (102, "[degF]")),
+        ("body temperature, 36.5\u2103", "temperature", (36.5, "Cel")),
+        ("respiration rate, 18/min", "respiratory_rate", (18, "/min")),
         ("GCS 14/15", "gcs", (14, "{score}")),
         ("GCS 13 (E3 V4 M6)", "gcs", (13, "{score}")),
         ("NEWS2 7", "news2", (7, "{score}")),
