@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import tempfile
 import tomllib
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from core import codec
+from core.domain import event as ev
+from core.domain import memory as fold
 from core.domain.assessment import Assessment
 from core.domain.case import Case, LabTable, Note
-from core.domain.evidence import Answer
+from core.domain.evidence import Answer, Question
 from core.domain.memory import WorkingMemory
 from core.domain.ports import Backbone, Retriever
+from core.domain.report import Report
 from core.domain.task import task_from_case
 from core.errors import Waiting
 from core.readers import table as table_reader
 from core.retrieval import catalogue, knowledge
+from core.runtime import report
 from core.runtime.run import Run
 from core.settings import Settings
 from core.store import migrations
@@ -30,15 +35,31 @@ from core.store.journal import Journal, RunRow
 from core.workflows.direct import VERSION, direct
 
 DATA = Path(__file__).parent.parent / "data"
+E = TypeVar("E")
+Answering = Callable[[Question], tuple[Answer, ...]]
 AT = "2026-11-30T08:00:00.000+00:00"
 
 
 class Worked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a work-up left: assessment (None: it waits), folded memory, the run's id."""
+    """What a work-up left: assessment (None: it waits), folded memory, the journal's events, the run's row."""
 
     assessment: Assessment | None
     memory: WorkingMemory
-    run_id: str
+    events: tuple[ev.Event, ...]
+    row: RunRow
+
+    @property
+    def done(self) -> Assessment:
+        assert self.assessment is not None, "the run waits"
+        return self.assessment
+
+    def of(self, kind: type[E]) -> list[E]:
+        """The events of one kind, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def report(self, case: Case) -> Report:
+        """The run's report, as after its end."""
+        return report.build(case, self.row, msgspec.structs.replace(self.memory, assessment=self.assessment))
 
 
 @lru_cache(maxsize=1)
@@ -100,25 +121,33 @@ def work_up(
     *,
     backbone: Backbone | None = None,
     settings: Settings | None = None,
-    answers: tuple[Answer, ...] | None = None,
+    answering: Answering | None = None,
     run_id: str = "r1",
 ) -> Worked:
-    """Run `direct` over a case; with `answers` the run waits, is answered, and is resumed."""
+    """Run `direct` over a case; with `answering` the run waits, is answered by it, and is resumed until it ends."""
     chosen = settings or Settings()
-    if answers is not None:
+    if answering is not None:
         chosen = msgspec.structs.replace(chosen, on_question="wait")
-    database = open_database(profile / "workbench.db", migrations.workbench)
+    folder = profile / run_id
+    folder.mkdir()
+    database = open_database(folder / "workbench.db", migrations.workbench)
     try:
         journal = Journal(database)
-        if not any(row.id == run_id for row in journal.runs()):
-            Cases(database).save(case, "test", AT)
-            journal.queue(_row(case, chosen, run_id))
+        Cases(database).save(case, "test", AT)
+        journal.queue(_row(case, chosen, run_id))
         assessment = _attempt(journal, case, backbone, run_id)
-        if assessment is None and answers is not None:
-            journal.answer(run_id, answers, "test")
+        while assessment is None and answering is not None:
+            asked = journal.open_question(run_id)
+            assert asked is not None and isinstance(asked.event, ev.QuestionAsked)
+            journal.answer(run_id, answering(asked.event.question), "test")
             assessment = _attempt(journal, case, backbone, run_id)
-        run = _run(journal, backbone, run_id)
-        return Worked(assessment=assessment, memory=run.memory, run_id=run_id)
+        recorded = journal.events(run_id)
+        return Worked(
+            assessment=assessment,
+            memory=fold.fold(recorded),
+            events=tuple(row.event for row in recorded),
+            row=journal.run(run_id),
+        )
     finally:
         database.close()
 
