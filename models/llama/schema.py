@@ -7,7 +7,7 @@ grammar and no model.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -23,15 +23,15 @@ class SchemaTooBig(BugError):
         super().__init__(text, code="schema")
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(Protocol):
     """A place in the schema."""
 
     def problem(self, value: Any, path: str) -> str | None:
         """Where and why a value does not fit, without quoting the value; None if it fits."""
-        raise NotImplementedError
+        ...
 
 
-class Choice(Node, frozen=True):
+class Choice(msgspec.Struct, frozen=True):
     """`enum` or `const`: one of these JSON values."""
 
     values: tuple[str | int | float | bool | None, ...]
@@ -41,7 +41,7 @@ class Choice(Node, frozen=True):
         return None if fits else f"{path}: none of the allowed values"
 
 
-class Text(Node, frozen=True):
+class Text(msgspec.Struct, frozen=True):
     """A string; its length is checked here and limited by the token budget, never by the grammar."""
 
     least: int = 0
@@ -55,7 +55,7 @@ class Text(Node, frozen=True):
         return None
 
 
-class Number(Node, frozen=True):
+class Number(msgspec.Struct, frozen=True):
     """A number between two bounds, both included."""
 
     whole: bool
@@ -71,14 +71,14 @@ class Number(Node, frozen=True):
         return None
 
 
-class Boolean(Node, frozen=True):
+class Boolean(msgspec.Struct, frozen=True):
     """true or false."""
 
     def problem(self, value: Any, path: str) -> str | None:
         return None if isinstance(value, bool) else f"{path}: expected true or false"
 
 
-class Array(Node, frozen=True):
+class Array(msgspec.Struct, frozen=True):
     """A list of like items."""
 
     item: Node
@@ -94,7 +94,7 @@ class Array(Node, frozen=True):
         return next((text for text in found if text), None)
 
 
-class Object(Node, frozen=True):
+class Object(msgspec.Struct, frozen=True):
     """All properties, in declared order."""
 
     name: str
@@ -109,7 +109,7 @@ class Object(Node, frozen=True):
         return next((text for text in found if text), None)
 
 
-class Union(Node, frozen=True):
+class Union(msgspec.Struct, frozen=True):
     """One of several forms; objects among them are told apart by their first property, the tag."""
 
     variants: tuple[Node, ...]

@@ -8,6 +8,7 @@ import pkgutil
 from typing import Annotated, Any, Literal
 
 import msgspec
+import numpy as np
 import pytest
 
 import tools
@@ -18,6 +19,7 @@ from models.llama.backbone import parse_reply
 from models.llama.decoding import Draft, sample
 from models.llama.engine import Engine
 from models.llama.grammar import write_grammar
+from models.llama.sampler import Logits
 from models.llama.schema import MOST_ITEMS, SchemaTooBig, read_schema
 
 
@@ -28,7 +30,7 @@ class Sign(msgspec.Struct):
 
 
 class Brief(msgspec.Struct):
-    d: Annotated[tuple[int, ...], msgspec.Meta(max_length=2)]
+    d: Annotated[tuple[Literal[1, 2, 3, 4, 5, 6, 7, 8, 9], ...], msgspec.Meta(max_length=2)]
 
 
 class Verdict(msgspec.Struct):
@@ -168,12 +170,22 @@ def _product_schemas() -> dict[str, str]:
     return found
 
 
+def _flat(engine: Engine) -> Logits:
+    """Logits that prefer no token."""
+    return np.zeros(engine.n_vocab, dtype=np.float32)
+
+
 @pytest.mark.weights
 def test_every_schema_makes_a_grammar_that_the_parser_takes(engine: Engine) -> None:
     """Acceptance 6: all constructs of the subset, and every tool of the product."""
     own = {name: _schema(kind) for name, kind in SCHEMAS.items()}
-    for schema in (own | _product_schemas()).values():
-        engine.sampler(Sampling(seed=1), 1, write_grammar(schema)).close()
+    product = _product_schemas()
+    assert "calculator" in product
+    for name, schema in (own | product).items():
+        sampler = engine.sampler(Sampling(seed=1), 1, write_grammar(schema))
+        first = engine.piece(sampler.draw(_flat(engine)))
+        sampler.close()
+        assert first[:1] in b'{["-0123456789', f"{name}: a value may not begin with {first!r}"
 
 
 MALFORMED = [
@@ -211,7 +223,7 @@ def test_two_hundred_sampled_objects_parse(engine: Engine) -> None:
     drafts = _sampled(engine, Brief, n=200, seed=6, room=32)
     assert [draft.finish for draft in drafts] == ["stop"] * 200
     assert [problem for draft in drafts if (problem := _form_problem(draft.text, _schema(Brief)))] == []
-    assert len({draft.text for draft in drafts}) > 20
+    assert len({draft.text for draft in drafts}) > 12
     assert 0 < sum(draft.sampler.rejected for draft in drafts) < sum(len(draft.tokens) for draft in drafts)
 
 
