@@ -15,7 +15,7 @@ BLOCK = 1 << 20
 
 
 def encode(value: Any) -> bytes:
-    """Canonical JSON: keys sorted, no blanks; equal values give equal bytes."""
+    """Canonical JSON without blanks: structs in field order, mappings and sets sorted; equal values, equal bytes."""
     return _ENCODER.encode(value)
 
 
