@@ -14,14 +14,16 @@ from core.runtime.drafts import VITALS, Draft, note_source
 
 IMPLAUSIBLE = "implausible as written"
 _PAST = re.compile(
-    r"\b(?:usual(?:ly)?|baseline|normally|normal for (?:him|her|them)|previous(?:ly)?|prior|in (?:19|20)\d\d|old|"
-    r"untreated|last (?:year|month|week|visit|clinic|admission)|years? ago|months? ago|at home|home readings?)\b",
+    r"\b(?:usual(?:ly)?|baseline|normally|normal for (?:him|her|them)|previous(?:ly)?|prior|in (?:19|20)\d\d|"
+    r"(?<![-\u2013])(?<!years )(?<!year )old|untreated|"
+    r"last (?:year|month|week|visit|clinic|admission)|years? ago|months? ago|at home|home readings?)\b",
     re.I,
 )
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _PAST_BEHIND = re.compile(
-    rf"[^.;,()\n]{{0,30}}?\s\(?(?:in (?:(?:19|20)\d\d|{_MONTH})|last (?:year|month|week)|(?:years?|months?) ago|"
-    r"baseline|usual(?:ly)?|(?:per|in) old (?:chart|notes|records))\b(?!\s*\d)"
+    rf"(?:(?!\bfrom\b)[^.;,()\n]){{0,30}}?\s\(?(?:in (?:(?:19|20)\d\d|{_MONTH})|last (?:year|month|week)|"
+    r"(?:years?|months?) ago|baseline|usual(?:ly)?|(?:per|in) old (?:chart|notes|records))\b"
+    r"(?!\s*(?:value\s+)?(?:was|is|of|about|:)?\s*\d)"
 )
 _NOW = re.compile(r"\b(?:now|today|currently|on arrival|this morning|tonight)\b", re.I)
 _AHEAD = re.compile(r"\b(?:target|aim(?:ing)?|goal|keep|maintain|if|should|until|unless|return|above which)\b", re.I)
