@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QSize, Signal
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QSplitter, QStackedWidget, QWidget
 
 from core.domain.case import Case
@@ -33,10 +32,7 @@ class Composer(QFrame):
         self.model.setAccessibleName(tr("Use the language model"))
         self.model.setToolTip(tr("Without it the work-up rests on findings and guidelines alone, and is complete."))
         self.model.setChecked(True)
-        self.start = pieces.button(
-            tr("Start work-up"), self._start, kind="primary", icon="play", hint=tr("Ctrl+Return")
-        )
-        self.start.setShortcut(QKeySequence("Ctrl+Return"))
+        self.start = pieces.button(tr("Start work-up"), self.begin, kind="primary", icon="play", hint=tr("Ctrl+Return"))
         self.start.setToolTip(tr("Start the work-up (Ctrl+Return)"))
         pieces.row(self, self.question, self.model, self.start, margins=(16, 10, 16, 10), gap=12, stretch=self.question)
 
@@ -46,7 +42,7 @@ class Composer(QFrame):
         self.model.setChecked(bool(pack))
         self.model.setAccessibleDescription(pack or tr("No model is set up."))
 
-    def _start(self) -> None:
+    def begin(self) -> None:
         if self.start.isEnabled():
             self.started.emit(self.question.text(), self.model.isChecked())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from core.domain.evidence import Evidence
@@ -40,7 +39,6 @@ class EvidencePanel(QFrame):
         head = pieces.row(None, self.kind, self.title, None, self.close_button)
         top = pieces.column(None, head, self.statement, self.label, margins=(16, 8, 8, 8), gap=6)
         pieces.column(self, top, pieces.rule(), self._body, gap=0).setStretch(2, 1)
-        QShortcut(QKeySequence("Esc"), self, self.close_panel)
         self.hide()
 
     def sizeHint(self) -> QSize:
@@ -102,11 +100,15 @@ class EvidencePanel(QFrame):
         return pieces.scrolled(box, tr("Sources"))
 
     def _link(self, item: Evidence) -> QWidget:
-        made = pieces.button(
-            f"{item.id}   {' '.join(item.text.split())}", lambda: self.wanted.emit(item.id), kind="link"
-        )
-        made.setToolTip(item.provenance.label)
-        return made
+        card = pieces.panel("card")
+        icon, _ = words.source_words(item.provenance)
+        go = pieces.button(item.id, lambda: self.wanted.emit(item.id), kind="link")
+        said = " ".join(item.text.split())
+        go.setAccessibleName(f"{item.id}: {said}")
+        below = pieces.column(None, text(said), text(item.provenance.label, "small"), gap=2)
+        line = pieces.row(card, Picture(icon, "muted", 16), below, go, margins=(12, 8, 12, 8), gap=10)
+        line.setStretch(1, 1)
+        return card
 
 
 def _note_of_absence(source: Source) -> QWidget:

@@ -13,7 +13,7 @@ from desktop.views.pieces import text
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """A key, what it does, and the name of the act; `act` is empty where a button carries the key itself."""
+    """A key, what it does, and the name of the act; `act` is empty where Qt itself does it."""
 
     keys: str
     words: str
@@ -28,11 +28,11 @@ KEYS = (
     Key(keys="Ctrl+1", words="Case", act="page_case"),
     Key(keys="Ctrl+2", words="Work-up", act="page_run"),
     Key(keys="Ctrl+3", words="Report", act="page_report"),
-    Key(keys="Ctrl+Return", words="Start the work-up; send answers"),
-    Key(keys="Ctrl+.", words="Stop the run"),
-    Key(keys="Ctrl+E", words="Export the report"),
+    Key(keys="Ctrl+Return", words="Start the work-up; send the answers", act="go_on"),
+    Key(keys="Ctrl+.", words="Stop the run", act="stop_run"),
+    Key(keys="Ctrl+E", words="Export the report", act="export"),
     Key(keys="Tab, Return", words="In the report: next link, open its evidence"),
-    Key(keys="Esc", words="Close the evidence panel"),
+    Key(keys="Esc", words="Close the evidence panel", act="close_panel"),
     Key(keys="Ctrl++", words="Larger text", act="zoom_in"),
     Key(keys="Ctrl+-", words="Smaller text", act="zoom_out"),
     Key(keys="Ctrl+0", words="Text at 100 %", act="zoom_reset"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QSizePolicy
+from PySide6.QtWidgets import QFrame
 
 from core.domain.case import Case
 from desktop.i18n import tr
 from desktop.state import words
 from desktop.views import pieces
-from desktop.views.pieces import Chip, text
+from desktop.views.pieces import Chip, Elided
 
 TABS = ("Case", "Work-up", "Report")
 
@@ -27,10 +27,8 @@ class PatientHead(QFrame):
         self.setProperty("kind", "head")
         self.setAccessibleName(tr("Patient"))
         self.pane_button = pieces.icon_button("panel", tr("Show or hide the case list (Ctrl+B)"), self.pane_wanted.emit)
-        self.name = text("", "title", wrap=False)
-        self.facts = text("", "small", wrap=False)
-        for label in (self.name, self.facts):
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.name = Elided("title")
+        self.facts = Elided("small")
         self.state = Chip("", "muted")
         turns = [partial(self.turned.emit, number) for number in range(len(TABS))]
         self.tabs = [pieces.button(tr(name), turn, kind="tab") for name, turn in zip(TABS, turns, strict=True)]
@@ -43,10 +41,8 @@ class PatientHead(QFrame):
 
     def show_case(self, case: Case) -> None:
         name, facts = words.identity(case.patient)
-        self.name.setText(name)
-        self.facts.setText(f"{facts}   {case.title}")
-        for label in (self.name, self.facts):
-            label.setToolTip(f"{name}\n{facts}\n{case.title}")
+        self.name.show_words(name)
+        self.facts.show_words(f"{facts}   {case.title}")
         self.setAccessibleDescription(f"{name}, {facts}")
 
     def show_state(self, state: str, *, has_run: bool, has_report: bool) -> None:

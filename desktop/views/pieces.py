@@ -9,7 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -43,6 +44,49 @@ def text(words: str, role: Role = "body", *, wrap: bool = True, tone: str = "") 
     if wrap:
         label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
     return label
+
+
+class Elided(QLabel):
+    """One line that is shortened where there is no room; the whole of it is in its tool tip and read aloud."""
+
+    def __init__(self, role: Role = "body") -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", role)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self._whole = ""
+
+    @property
+    def whole(self) -> str:
+        return self._whole
+
+    def show_words(self, words: str) -> None:
+        self._whole = words
+        self.setToolTip(words)
+        self.setAccessibleName(words)
+        self.updateGeometry()
+        self._shorten()
+
+    def sizeHint(self) -> QSize:
+        size = super().sizeHint()
+        return QSize(self.fontMetrics().horizontalAdvance(self._whole) + 4, size.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(look().px(40), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._shorten()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._shorten()
+
+    def _shorten(self) -> None:
+        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
+        if shown != self.text():
+            self.setText(shown)
 
 
 def button(words: str, act: Callable[[], object], *, kind: str = "", icon: str = "", hint: str = "") -> QPushButton:
@@ -105,7 +149,6 @@ class Chip(QFrame):
         super().__init__()
         self.setProperty("kind", "chip")
         self._picture = Picture(icon or "dot", tone, 14)
-        self._picture.setVisible(bool(icon))
         self._label = text(words, "small", wrap=False)
         row(self, self._picture, self._label, margins=(8, 2, 8, 2), gap=4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Maximum)
@@ -125,8 +168,6 @@ class Chip(QFrame):
 class Strip(QFrame):
     """A sentence across the page with what can be done about it; closed by its cross."""
 
-    closed = Signal()
-
     def __init__(self, words: str, tone: str = "accent", icon: str = "info", *actions: QPushButton) -> None:
         super().__init__()
         self.setProperty("kind", "strip")
@@ -134,12 +175,11 @@ class Strip(QFrame):
         self.setAccessibleName(words)
         label = text(words)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        close = icon_button("close", tr("Dismiss this message"), self._close)
+        close = icon_button("close", tr("Dismiss this message"), self.close_strip)
         row(self, Picture(icon, tone, 18), label, *actions, close, margins=(12, 4, 8, 4), stretch=label)
 
-    def _close(self) -> None:
+    def close_strip(self) -> None:
         self.hide()
-        self.closed.emit()
         self.deleteLater()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from core.domain.evidence import Answer, Gap, Question
@@ -65,8 +64,7 @@ class QuestionCard(QFrame):
         self.rows: list[GapRow] = []
         self._list = QVBoxLayout()
         self.none = pieces.button(tr("None is obtainable"), self._none)
-        self.send = pieces.button(tr("Send answers"), self._send, kind="primary", icon="send")
-        self.send.setShortcut(QKeySequence("Ctrl+Return"))
+        self.send = pieces.button(tr("Send answers"), self.send_answers, kind="primary", icon="send")
         self.send.setToolTip(tr("Send the answers (Ctrl+Return)"))
         title = text(tr("The work-up waits for your answer"), "title")
         head = pieces.row(None, Picture("question", "serious", 22), title, stretch=title)
@@ -102,7 +100,7 @@ class QuestionCard(QFrame):
             if made.answer is None:
                 made.choice.choose(len(STATES) - 1)
 
-    def _send(self) -> None:
+    def send_answers(self) -> None:
         answers = tuple(made.answer for made in self.rows if made.answer is not None)
         if answers and len(answers) == len(self.rows):
             self.send.setEnabled(False)

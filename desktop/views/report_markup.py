@@ -121,9 +121,9 @@ class Markup:
         cell = f"padding:{self._px(4)}px {self._px(12)}px {self._px(4)}px 0; {self._font(13)}"
         band = f"{cell} color:{self._palette.accent if leading else self._palette.quiet};"
         return (
-            f"<tr><td width='38%' valign='middle' style='{cell} font-weight:{weight};'>{escape(hypothesis.title)}</td>"
-            f"<td width='44%' valign='middle' style='{cell}'>{bar}</td>"
-            f"<td width='18%' valign='middle' style='{band}'>{escape(tr(hypothesis.band))}</td></tr>"
+            f"<tr><td width='34%' valign='middle' style='{cell} font-weight:{weight};'>{escape(hypothesis.title)}</td>"
+            f"<td width='42%' valign='middle' style='{cell}'>{bar}</td>"
+            f"<td width='24%' valign='middle' style='{band}'>{escape(tr(hypothesis.band))}</td></tr>"
         )
 
     # --------------------------------------------------------------------------------------- tables

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from core.domain.hypothesis import Differential
@@ -64,7 +63,6 @@ class ReportPage(QWidget):
         self._ranked: Differential | None = None
         self.banner = Banner()
         self.banner.export.clicked.connect(self.export_wanted)
-        self.banner.export.setShortcut(QKeySequence("Ctrl+E"))
         self.banner.export.setToolTip(tr("Write the report as one HTML file (Ctrl+E)"))
         self.body = QTextBrowser()
         self.body.setProperty("kind", "report")

@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSplitter, QWidget
 
 from core.domain.notices import notice
@@ -16,7 +16,7 @@ from desktop.state.live_run import LiveRun, Pulse
 from desktop.state.run_items import VALUE
 from desktop.views import pieces, rows
 from desktop.views.look import look
-from desktop.views.pieces import text
+from desktop.views.pieces import Elided, text
 from desktop.views.question_card import QuestionCard
 
 AT_REST = {
@@ -43,11 +43,9 @@ class RunHead(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "head")
-        self.doing = text("", "body", wrap=False)
-        self.doing.setMinimumWidth(60)
-        self.costs = text("", "small", wrap=False)
+        self.doing = Elided()
+        self.costs = Elided("small")
         self.stop = pieces.button(tr("Stop"), self.stopped.emit, kind="stop", icon="stop")
-        self.stop.setShortcut(QKeySequence("Ctrl+."))
         self.stop.setToolTip(tr("Stop the run (Ctrl+.)"))
         self.resume = pieces.button(tr("Resume"), self.resumed.emit, kind="primary", icon="resume")
         self.report = pieces.button(tr("Read the report"), self.report_wanted.emit, kind="primary", icon="ready")
@@ -156,15 +154,14 @@ class RunPage(QWidget):
         if checking:
             self.head.bar.setRange(0, 1000)
             self.head.bar.setValue(round(1000 * pulse.verified / pulse.to_verify))
-        self.head.doing.setText(_doing(live))
-        self.head.doing.setToolTip(self.head.doing.text())
+        self.head.doing.show_words(_doing(live))
         parts = [elapsed(live)]
         speed = pulse.speed or memory.tokens_per_second
         if speed:
             parts.append(tr("{n:.0f} tokens/s", n=speed))
         if live.active and pulse.rss:
             parts.append(words.size(pulse.rss))
-        self.head.costs.setText("   ".join(filter(None, parts)))
+        self.head.costs.show_words("   ".join(filter(None, parts)))
 
     def _on_evidence(self, index: QModelIndex) -> None:
         item = index.data(VALUE)

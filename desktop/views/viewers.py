@@ -208,7 +208,6 @@ class PictureCard(QWidget):
         warnings = getattr(item, "warnings", ())
         strips = [_warning(words_) for words_ in warnings]
         body = self.view if item.preview_sha256 else failure_card(item, warnings)
-        self.view.setVisible(bool(item.preview_sha256))
         analysed = text(tr("Present, not analysed: no measurement was made on this picture."), "small")
         pieces.column(self, body, facts, analysed, *strips, margins=(16, 16, 16, 16), stretch=body)
 

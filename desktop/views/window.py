@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QMainWindow, QMenu, QSplitter, QStackedWidget, QWidget
 
 from core.domain.case import Case
 from core.domain.notices import INTENDED_USE, notice
@@ -19,7 +19,7 @@ from desktop.operation import Explain, Operation
 from desktop.state.case_list import CaseList
 from desktop.state.jobs import Interrupted, Opened, Shown
 from desktop.state.workspace import Workspace
-from desktop.views import pieces
+from desktop.views import ask, pieces
 from desktop.views.about import About, outbound
 from desktop.views.case_page import CasePage
 from desktop.views.case_pane import CasePane
@@ -30,12 +30,13 @@ from desktop.views.evidence_panel import EvidencePanel
 from desktop.views.keys import KEYS, KeySheet
 from desktop.views.look import MODES, look
 from desktop.views.patient_head import PatientHead
-from desktop.views.pieces import Strip, text
+from desktop.views.pieces import text
 from desktop.views.report_page import ReportPage
 from desktop.views.run_page import RunPage
+from desktop.views.strips import Strips
 
 CASE, RUN, REPORT = 0, 1, 2
-NARROW = 1000  # below this width the case list gives way to the case
+NARROW = 1040  # below this width the case list gives way to the open case
 
 
 class Window(QMainWindow):
@@ -50,6 +51,7 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self._settings = settings
         self._first = True
+        self._narrow = False
         self.desk: Desk | None = None
         self.cases = CaseList(self)
         self.pane = CasePane(self.cases)
@@ -87,8 +89,7 @@ class Window(QMainWindow):
         self.room = QStackedWidget()
         self.room.addWidget(self.empty)
         self.room.addWidget(case)
-        self.strips = QVBoxLayout()
-        self.strips.setSpacing(0)
+        self.strips = Strips()
         right = QWidget()
         pieces.column(right, self.strips, self.room, gap=0, stretch=self.room)
         self.split = QSplitter()
@@ -217,25 +218,10 @@ class Window(QMainWindow):
 
     def tell(self, tone: str, words: str) -> None:
         """A sentence at the top of the window, until it is dismissed."""
-        icons = {"critical": "warning", "serious": "warning", "caution": "info", "good": "check"}
-        self._add_strip(Strip(words, tone, icons.get(tone, "info")))
-
-    def _add_strip(self, strip: Strip) -> None:
-        while self.strips.count() >= 3:
-            item = self.strips.takeAt(0)
-            if item is not None and (old := item.widget()) is not None:
-                old.deleteLater()
-        self.strips.addWidget(strip)
+        self.strips.tell(tone, words)
 
     def _offer_resume(self, left: Interrupted) -> None:
-        def go_on() -> None:
-            strip.hide()
-            self._with_desk(lambda desk: desk.resume(left))
-
-        act = pieces.button(tr("Resume"), go_on, kind="primary", icon="resume")
-        words = tr("The work-up of “{title}” was interrupted. Nothing that was saved is lost.", title=left.title)
-        strip = Strip(words, "accent", "resume", act)
-        self._add_strip(strip)
+        self.strips.offer_resume(left, lambda found: self._with_desk(lambda desk: desk.resume(found)))
 
     # ---------------------------------------------------------------------------------------- pages
 
@@ -264,8 +250,9 @@ class Window(QMainWindow):
         self.head.show_case(opened.case)
         self.pane.select(opened.case.id)
         self.pane.more_action.setEnabled(True)
-        self.setWindowTitle(f"{self.head.name.text()} – Wardround")
+        self.setWindowTitle(f"{self.head.name.whole} – Wardround")
         self.room.setCurrentIndex(1)
+        self.pane.setHidden(self._narrow)
         self._on_live()
         waiting = self.desk is not None and self.desk.space.live.status == "waiting"
         self.turn_to(RUN if waiting else CASE)
@@ -319,20 +306,17 @@ class Window(QMainWindow):
 
     def import_files(self) -> None:
         """Ask for files and import them."""
-        names, _ = QFileDialog.getOpenFileNames(self, tr("Import files"))
-        self.import_places([Path(name) for name in names])
+        self.import_places(ask.files(self, tr("Import files")))
 
     def import_folder(self) -> None:
         """Ask for a folder and import what is in it."""
-        name = QFileDialog.getExistingDirectory(self, tr("Import a folder"))
-        self.import_places([Path(name)] if name else [])
+        self.import_places(ask.folder(self, tr("Import a folder")))
 
     def add_files(self) -> None:
         """Ask for files and add them to the open case as its next revision."""
         case = self.desk.case if self.desk else None
         if case is not None:
-            names, _ = QFileDialog.getOpenFileNames(self, tr("Add files to {title}", title=case.title))
-            self.import_places([Path(name) for name in names], into=case.id)
+            self.import_places(ask.files(self, tr("Add files to {title}", title=case.title)), into=case.id)
 
     def import_places(self, places: list[Path], *, into: str = "") -> None:
         if places:
@@ -365,27 +349,39 @@ class Window(QMainWindow):
         desk = self.desk
         if desk is None or desk.case is None or not self.head.tabs[REPORT].isEnabled():
             return
-        who = f"{self.head.name.text()}, {desk.case.title}"
-        name = "".join(c if c.isalnum() else "-" for c in desk.case.title).strip("-").lower() or "report"
-        title = tr("Export the report of {who}", who=who)
-        target, _ = QFileDialog.getSaveFileName(self, title, f"{name}.html", tr("HTML file (*.html)"))
-        if target:
-            desk.export(Path(target))
+        target = ask.target(self, self.head.name.whole, desk.case.title)
+        if target is not None:
+            desk.export(target)
 
     def _on_exported(self, target: str) -> None:
-        who = self.head.name.text()
+        who = self.head.name.whole
         self.tell("good", tr("The report of {who} was written to {file}.", who=who, file=target))
 
     # ------------------------------------------------------------------------------------------ keys
 
     def search(self) -> None:
-        if self.pane.width() == 0 or self.pane.isHidden():
-            self.toggle_pane()
+        self.pane.show()
         self.pane.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.pane.search.selectAll()
 
     def toggle_pane(self) -> None:
         self.pane.setVisible(self.pane.isHidden())
+
+    def go_on(self) -> None:
+        """Start the work-up on the case page, send the answers on the run page."""
+        if self.room.currentIndex() == 0:
+            return
+        if self.pages.currentIndex() == CASE:
+            self.case_page.composer.begin()
+        elif self.pages.currentIndex() == RUN:
+            self.run_page.question.send_answers()
+
+    def stop_run(self) -> None:
+        if self.desk is not None and self.desk.space.live.active:
+            self.desk.space.live.stop()
+
+    def close_panel(self) -> None:
+        self.panel.close_panel()
 
     def zoom_in(self) -> None:
         look().step_zoom(1)
@@ -418,6 +414,14 @@ class Window(QMainWindow):
         if self._first:
             self._first = False
             QTimer.singleShot(0, self.painted.emit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow window gives its room to the open case; the list comes back with the width."""
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.pane.setHidden(narrow and self.room.currentIndex() == 1)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._settings is not None:
