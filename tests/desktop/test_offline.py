@@ -26,7 +26,6 @@ else:
     print("done")
 print("attempts", offline.attempts())
 """
-UNIX = "socket.socketpair()[0].send(b'x')"
 HOSTILE = {
     "a socket": "socket.socket(socket.AF_INET, socket.SOCK_STREAM)",
     "an IPv6 socket": "socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)",
@@ -38,7 +37,7 @@ HOSTILE = {
     "a helper": "socket.create_connection(('127.0.0.1', 9))",
 }
 BENIGN = {
-    "a pair": UNIX,
+    "a pair": "(lambda one, other: one.send(b'x'))(*socket.socketpair())",
     "a local server": "socket.socket(socket.AF_UNIX).bind('')",
     "a program": "__import__('subprocess').run(['true'], check=True)",
 }
