@@ -20,6 +20,7 @@ from core.runtime.analytes import Analyte, Analytes
 from core.runtime.drafts import note_source
 from core.runtime.laboratory import Result
 from core.runtime.numbers import time_of
+from core.runtime.result_context import is_elsewhere, printed_range
 
 _LONGEST_NAME = 6  # words
 _SHORT = 3  # letters; such names count in lower case only with a unit
@@ -57,12 +58,6 @@ _EARLIER = re.compile(r"\b(?:baseline|usual|previous|prior|last)[ \t]+$", re.I)
 # "urea and creatinine of 37 and 2.3": which number is whose is not guessed.
 _SHARED = re.compile(r"[^.;\n]{0,60}\brespectively\b", re.I)
 _UNIT_LIKE = re.compile(r"\s?[A-Za-z\u00b5\u03bc]{0,5}/\s?[A-Za-z\u00b5\u03bc][A-Za-z0-9.^]*")
-# Of another fluid, or another lipoprotein.
-_ELSEWHERE = re.compile(
-    r"\b(?:CSF|cerebrospinal(?: fluid)?|pleural(?: fluid)?|ascit\w+(?: fluid)?|synovial(?: fluid)?|fluid|urin\w+|"
-    r"dialysate|stool|sweat|very)\s+$",
-    re.I,
-)
 _PAIR_BEFORE, _PAIR_BEHIND = re.compile(r"(?:\band|/|&)\s*$", re.I), re.compile(r"\s*(?:and|/|,|&)\s*\d")
 _MOST = 4  # values of one series
 _UNIT_CHARACTERS, _UNIT_WORDS = 24, 3
@@ -109,7 +104,7 @@ def _results(note: Note, analytes: Analytes, analyte: Analyte, *, span: tuple[in
     values = list(_values(note.text, analyte, span[1]))
     if not values:
         return
-    if _ELSEWHERE.search(note.text[max(0, span[0] - 24) : span[0]]) or _is_shared(note.text, span[0], values[-1].end):
+    if is_elsewhere(note.text, span[0], analyte.id) or _is_shared(note.text, span[0], values[-1].end):
         return
     unit = next((value.unit for value in values if value.unit is not None), None)
     raw = note.text[span[0] : span[1]]
@@ -178,6 +173,9 @@ def _result(
     note: Note, analytes: Analytes, analyte: Analyte, value: _Value, *, unit: Unit | None, start: int, time: Time
 ) -> Result:
     said = ""
+    printed = printed_range(note.text, value.end, unit)
+    if unit is None and printed is not None and printed.unit is not None and not value.foreign:
+        unit = printed.unit if units.acceptable(analyte.id, printed.unit) else None
     if unit is None and not value.foreign and analyte.unit not in ("{ratio}", "{score}"):
         unit = analytes.only_unit(analyte, value.number)
         said = f"no unit written; read as {unit}, in which alone it is plausible" if unit else ""
@@ -189,6 +187,9 @@ def _result(
         number=value.number,
         unit=str(unit) if unit else value.foreign,
         comparator=value.comparator,
+        low=printed.low if printed else None,
+        high=printed.high if printed else None,
+        range_text=printed.text if printed else "",
         collected_at=note.written_on,
         time=time,
         note=said,

@@ -43,3 +43,60 @@ def test_the_years_of_a_person_make_no_value_old(text: str) -> None:
 def test_a_named_baseline_does_not_make_the_new_value_old(text: str, now: float) -> None:
     creatinine = quantities(seen(text))["creatinine"]
     assert creatinine.value is not None and creatinine.value.value == now
+
+
+@pytest.mark.parametrize(
+    ("text", "analyte"),
+    [
+        ("Urine electrolytes showed sodium 41 mmol/L, potassium 22 mmol/L and chloride 60 mmol/L.", "potassium"),
+        ("Urine sodium was 120 mmol/L, creatinine 61 mg/dL.", "creatinine"),
+        ("Urinalysis: specific gravity 1.012, pH 5.5, no blood.", "ph"),
+        ("The ascitic fluid was clear, with a white cell count of 210/uL.", "white_cells"),
+        ("Microscopy found 6 white blood cells, 4 hyaline casts per field.", "white_cells"),
+        ("Direct bilirubin was 0.2 mg/dL.", "bilirubin"),
+        ("Ionized calcium 1.15 mmol/L.", "calcium"),
+        ("CA-125 was raised.", "calcium"),
+    ],
+)
+def test_what_is_of_another_fluid_or_fraction_is_no_result_of_the_blood(text: str, analyte: str) -> None:
+    assert analyte not in quantities(seen(text))
+    assert not [finding for finding in seen(text) if finding.concept == f"LAB:{analyte}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "analyte", "value"),
+    [
+        ("Urine sodium was 18 mmol/L, serum potassium 6.1 mmol/L.", "potassium", 6.1),
+        ("Urinalysis showed protein, creatinine was 2.2 mg/dL.", "creatinine", 2.2),
+        ("Pleural effusion on the left, haemoglobin 11.2 g/dL.", "haemoglobin", 11.2),
+        ("Reduced urine output. Creatinine 2.2 mg/dL.", "creatinine", 2.2),
+    ],
+)
+def test_blood_is_read_beside_urine(text: str, analyte: str, value: float) -> None:
+    found = quantities(seen(text))[analyte]
+    assert found.value is not None and found.value.value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "analyte", "abnormal", "shown"),
+    [
+        (
+            "A 4-year-old boy. Serum potassium was 3.0 mmol/L (normal range: 3.5–5.0 mmol/L).",
+            "potassium",
+            "low",
+            "3.5-5.0",
+        ),
+        ("A 40-year-old woman. CRP 6 mg/L (normal <8 mg/L).", "crp", "normal", "<8"),
+        ("A 40-year-old woman. ALT 70 U/L (10-80).", "alt", "normal", "10-80"),
+        ("A 40-year-old woman. Creatinine 2.0 (0.6-1.2 mg/dL).", "creatinine", "high", "0.6-1.2"),
+    ],
+)
+def test_a_printed_range_goes_before_the_programs(text: str, analyte: str, abnormal: str, shown: str) -> None:
+    found = quantities(seen(text))[analyte]
+    assert (found.abnormal, found.reference_range) == (abnormal, shown)
+
+
+@pytest.mark.parametrize("behind", ["(1.8-2.5 over the week)", "(50-110 umol/L)", "(2-1)", "(day 3-5)"])
+def test_other_brackets_are_no_range(behind: str) -> None:
+    found = quantities(seen(f"A 40-year-old man. Creatinine 2.0 mg/dL {behind}."))["creatinine"]
+    assert "reference of the program" in found.reference_range

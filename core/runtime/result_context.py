@@ -1,0 +1,88 @@
+"""What stands around a laboratory result in prose: of which fluid it is, and the reference range printed behind it.
+
+Pure. Knows no analyte table; results.py reads names and numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from core.domain import units
+from core.domain.units import Unit
+
+_LOOK = 240  # characters before a result in which its fluid may be named
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+(?:[.,]\d+)?)"
+_SALTS = "sodium|na|potassium|k|chloride|cl|creatinine|urea|osmolality|ph|protein|albumin|glucose|calcium|phosphate"
+# Right before a name: another fluid, another lipoprotein, a salt that is a drug; and a fraction of the analyte.
+_ELSEWHERE = re.compile(
+    r"\b(?:CSF|cerebrospinal(?: fluid)?|pleural(?: fluid)?|ascit\w+(?: fluid)?|synovial(?: fluid)?|fluid|urin\w+|"
+    r"dialysate|stool|sweat|very|sodium)\s+$",
+    re.I,
+)
+_FRACTION = re.compile(r"\b(?:direct|indirect|conjugated|unconjugated|ioni[sz]ed)\s+$", re.I)
+# Earlier in the sentence: all that follows is of that fluid, until blood is named.
+_FLUID = re.compile(
+    rf"\b(?:urin(?:e|ary) (?:\w+ ){{0,2}}?(?:analysis|stud(?:y|ies)|electrolytes|chemistr(?:y|ies)|indices|{_SALTS})\b|"
+    r"(?P<dip>urinalysis)|(?:CSF|cerebrospinal|ascitic|pleural|peritoneal|pericardial|synovial|dialysate)\b"
+    r"(?! (?:effusion|rub|dialysis)))",
+    re.I,
+)
+_BLOOD = re.compile(r"\b(?:serum|plasma|blood|venous|arterial|CBC|FBC)\b", re.I)
+_SENTENCE = re.compile(r"[.;]\s|\n")
+_NOT_DIPPED = frozenset(["creatinine", "urea", "urea_nitrogen", "potassium", "haemoglobin", "crp", "platelets"])
+_COUNTED = re.compile(r"(?:^|[\s,(])\d{1,3}\s+$")  # "8 white blood cells" in a field of the microscope
+_FRACTIONS = {"white_cells": _COUNTED, "red_cells": _COUNTED, "bilirubin": _FRACTION, "calcium": _FRACTION}
+_MARKER = re.compile(r"CA[\s-]?(?:125|19|15|27|72)\b")
+_RANGE = re.compile(
+    r"\s*[(\[]\s*(?:(?:normal|reference|ref\.?|expected|local|laboratory)\s*)*(?:ranges?|values?|limits?|intervals?|RR|"
+    rf"NR|N|n)?\s*[:=,]?\s*(?:(?P<low>{_NUMBER})\s*(?:-|\u2013|\u2014|~|to)\s*(?P<high>{_NUMBER})|"
+    rf"(?P<c>[<>\u2264\u2265]|less than|up to)\s*(?P<limit>{_NUMBER}))\s*(?P<rest>[^()\[\]]{{0,20}})[)\]]"
+)
+
+
+class Printed(NamedTuple):
+    """A printed range; `unit` is None where none is written in it."""
+
+    low: float | None
+    high: float | None
+    unit: Unit | None
+    text: str
+
+
+def is_elsewhere(text: str, start: int, analyte: str) -> bool:
+    """Whether a result that begins at `start` is of another fluid than blood, or of something else altogether."""
+    before = text[max(0, start - _LOOK) : start]
+    if _ELSEWHERE.search(before) or _MARKER.match(text, start):
+        return True
+    kind = _FRACTIONS.get(analyte)
+    if kind is not None and kind.search(before):
+        return True
+    ends = [match.end() for match in _SENTENCE.finditer(before)]
+    fluids = list(_FLUID.finditer(before, ends[-1] if ends else 0))
+    if not fluids or _BLOOD.search(before, fluids[-1].end()) or _BLOOD.match(text, start):
+        return False
+    return not (fluids[-1]["dip"] and analyte in _NOT_DIPPED)
+
+
+def printed_range(text: str, end: int, unit: Unit | None) -> Printed | None:
+    """The range in brackets right behind a result; None where there is none, or where it is in another unit."""
+    match = _RANGE.match(text, end)
+    if match is None:
+        return None
+    rest = match["rest"].strip(" ,;.")
+    written = units.find_unit(rest) if rest else None
+    if rest and written is None or (unit is not None and written is not None and str(written) != str(unit)):
+        return None
+    if match["limit"]:
+        limit = _figure(match["limit"])
+        is_floor = match["c"] in (">", "\u2265")
+        sign = match["c"] if len(match["c"]) == 1 else "<"
+        return Printed(limit if is_floor else None, None if is_floor else limit, written, f"{sign}{match['limit']}")
+    low, high = _figure(match["low"]), _figure(match["high"])
+    return Printed(low, high, written, f"{match['low']}-{match['high']}") if low < high else None
+
+
+def _figure(text: str) -> float:
+    is_grouped = re.fullmatch(r"\d{1,3}(?:,\d{3})+", text) is not None
+    return float(text.replace(",", "" if is_grouped else "."))
