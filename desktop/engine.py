@@ -111,8 +111,8 @@ class Engine(QObject):
         if self._current or not self._queue or self._closing:
             return
         self._current = self._queue.pop(0)
-        self._command_run()
         self.began.emit(self._current)
+        self._command_run()
 
     def _command_run(self) -> None:
         self._fault = ""
