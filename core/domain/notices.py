@@ -16,7 +16,7 @@ TEXTS = {
     "N11": "Pixel integrity: not verifiable (first import of compressed data)",
     "N12": "Side conflict: image says {a}, text says {b}. Signing is blocked.",
     "N13": "Result produced under {rung}: {reason}",
-    "N14": "This guideline edition ({date}) is superseded by {date}",
+    "N14": "This guideline edition ({date}) is superseded by {newer}",
     "N15": "Hidden text found in {document}",
     "N16": "Model file is damaged (hash differs). Not loaded.",
     "N17": "No evidence found for this statement",
