@@ -8,6 +8,7 @@ from core.domain.assessment import QualityItem
 from core.domain.case import Case, SeriesRef
 from core.domain.evidence import Finding
 from core.domain.notices import notice
+from core.runtime import wording
 
 
 def card(case: Case, findings: Sequence[Finding]) -> tuple[QualityItem, ...]:
@@ -46,6 +47,6 @@ def _pictures(case: Case) -> Iterable[QualityItem]:
 
 
 def _uninterpreted(findings: Sequence[Finding]) -> Iterable[QualityItem]:
-    for finding in findings:
-        if finding.value is not None and finding.note:
-            yield QualityItem(kind="value", text=f"{finding.name} {finding.value.value:g}: {finding.note}")
+    remarks = (f"{f.name} {wording.value_of(f)}: {f.note}" for f in findings if f.value is not None and f.note)
+    for remark in dict.fromkeys(remarks):
+        yield QualityItem(kind="value", text=remark)
