@@ -29,7 +29,6 @@ LIBRARIES = ("PySide6-Essentials", "llama-cpp-python", "numpy", "pillow", "pydic
     "sqlite-utils",
     "tantivy",
     "platformdirs",
-    "rapidfuzz",
 )
 GIB = 1 << 30
 
