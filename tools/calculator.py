@@ -17,18 +17,20 @@ DIGITS = 12  # significant digits shown: what a double holds for certain after a
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A named value; `unit` is empty for a plain number."""
+    """A named value."""
 
     name: Annotated[str, msgspec.Meta(description="Lower-case name used in the expression.")]
-    value: float
-    unit: str = ""
+    value: Annotated[float, msgspec.Meta(description="The number.")]
+    unit: Annotated[str, msgspec.Meta(description="Its unit, as written in the case; empty: a plain number.")] = ""
 
 
 class Calculation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Arguments of the calculator."""
 
     expression: Annotated[str, msgspec.Meta(description="What to compute, such as `sodium - chloride - 24 mmol/L`.")]
-    inputs: Annotated[tuple[Input, ...], msgspec.Meta(max_length=32)] = ()
+    inputs: Annotated[
+        tuple[Input, ...], msgspec.Meta(max_length=32, description="Named values that the expression uses, at most 32.")
+    ] = ()
     unit: Annotated[str, msgspec.Meta(description="Unit of the result; empty: that of the leftmost quantity.")] = ""
 
 
