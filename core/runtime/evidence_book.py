@@ -75,11 +75,11 @@ class EvidenceBook:
             "",
         )
 
-    def rule(self, rule: Rule, source: Source | None) -> str:
-        """Evidence of a safety rule, with its published source."""
+    def rule(self, rule: Rule, source: Source | None, when: str) -> str:
+        """Evidence of a safety rule, with its published source; `when` is its condition in words."""
         label = f"Safety rule {rule.id}" + (f" ({cite(source)})" if source else "")
         provenance = Provenance(kind="passage", reference=f"rule:{rule.id}", sha256=codec.digest(rule), label=label)
-        return self._add(f"rule {rule.id}", f"{rule.flag} Rule: {rule.when}", provenance, "")
+        return self._add(f"rule {rule.id}", f"{rule.flag} Rule: {when}.", provenance, "")
 
     def _add(self, key: str, text: str, provenance: Provenance, finding: str) -> str:
         known = self._by_key.get(key)

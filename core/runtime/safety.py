@@ -5,6 +5,7 @@ Shown first, whatever the differential says. Pure. A rule that needs an unknown 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.domain import arithmetic, units
@@ -17,6 +18,8 @@ from core.runtime import wording
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.ledger import ALLERGY, Ledger
 
+_HAS = re.compile(r'has\("([^"]+)"\)')
+_UNDERSCORE = re.compile(r"(?<=[a-z])_(?=[a-z0-9])")
 _ORDER = {"critical": 0, "serious": 1, "caution": 2}
 _DRUGS = ("drug", "drug-class")
 
@@ -69,8 +72,21 @@ def _flag(rule: Rule, findings: Sequence[str], knowledge: Knowledge, book: Evide
         text=rule.flag,
         action=rule.action,
         citation=source.short if source else rule.citation,
-        evidence=(*(book.finding(finding) for finding in findings), book.rule(rule, source)),
+        evidence=(
+            *(book.finding(finding) for finding in findings),
+            book.rule(rule, source, _in_words(rule.when, knowledge)),
+        ),
     )
+
+
+def _in_words(when: str, knowledge: Knowledge) -> str:
+    """A rule's condition with the names of concepts and quantities."""
+
+    def name(match: re.Match[str]) -> str:
+        concept = knowledge.concept(match[1])
+        return wording.lowered(concept.name) if concept else match[1]
+
+    return _UNDERSCORE.sub(" ", _HAS.sub(name, when))
 
 
 def _allergy_flags(ledger: Ledger, knowledge: Knowledge, book: EvidenceBook) -> Iterable[SafetyFlag]:

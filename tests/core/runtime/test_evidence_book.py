@@ -45,12 +45,12 @@ def test_facts_of_two_conditions_with_one_id_stay_apart() -> None:
 def test_every_kind_of_evidence_says_where_it_comes_from() -> None:
     book, (passage,) = EvidenceBook(()), OneHit().search(Query(text="")).passages
     rule = Rule(id="r", when="potassium >= 6.5", flag="High.", severity="critical", action="Look.", citation="x")
-    book.case(CASE), book.passage(passage), book.rule(rule, None)
+    book.case(CASE), book.passage(passage), book.rule(rule, None, "potassium of 6.5 or more")
     case, quoted, ruled = book.items
     assert case.text == ("Case Breathlessness, revision 1: 1 note, 0 laboratory tables, 0 pictures, 0 files not read.")
     assert (quoted.provenance.sha256, quoted.provenance.start) == (passage.sha256, passage.start)
     assert "edition 2026" in quoted.provenance.label
-    assert "potassium >= 6.5" in ruled.text and ruled.provenance.label == "Safety rule r"
+    assert ruled.text == "High. Rule: potassium of 6.5 or more." and ruled.provenance.label == "Safety rule r"
 
 
 @pytest.mark.parametrize(
