@@ -63,7 +63,8 @@ def test_every_event_has_its_rule_and_none_fails_on_an_empty_memory() -> None:
     for event in EVENTS:
         memory = fold.apply(WorkingMemory(), row(event, 1))
         assert memory.last_n == 1
-        closes_a_line = isinstance(event, ev.ModelFailed | ev.ToolFailed | ev.ToolFinished)  # without one there is nothing to close
+        # These close a line of the live view; here there is none.
+        closes_a_line = isinstance(event, ev.ModelFailed | ev.ToolFailed | ev.ToolFinished)
         assert closes_a_line or memory != WorkingMemory(last_n=1), type(event).__name__
 
 
