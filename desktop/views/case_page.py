@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QSize, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QSplitter, QStackedWidget, QWidget
 
 from core.domain.case import Case
@@ -10,6 +10,7 @@ from core.domain.task import WORK_UP
 from desktop.i18n import tr
 from desktop.state.case_items import ENTRY, Contents, Entry
 from desktop.views import pieces, rows
+from desktop.views.flow import Turning
 from desktop.views.look import look
 from desktop.views.overview import Overview
 from desktop.views.pieces import text
@@ -34,7 +35,10 @@ class Composer(QFrame):
         self.model.setChecked(True)
         self.start = pieces.button(tr("Start work-up"), self.begin, kind="primary", icon="play", hint=tr("Ctrl+Return"))
         self.start.setToolTip(tr("Start the work-up (Ctrl+Return)"))
-        pieces.row(self, self.question, self.model, self.start, margins=(16, 10, 16, 10), gap=12, stretch=self.question)
+        self.question.setMinimumWidth(look().px(160))
+        acts = QWidget()
+        pieces.row(acts, self.model, None, self.start, gap=12)
+        pieces.row(self, Turning(self.question, acts, gap=12, stretch=self.question), margins=(16, 10, 16, 10))
 
     def show_model(self, pack: str) -> None:
         """Which model would be used; none at all switches the choice off."""
@@ -124,6 +128,3 @@ class CasePage(QWidget):
         if entry.kind == "unread" or entry.item is None:
             return pieces.scrolled(UnreadView(case.unread), tr("Files that were not read"))
         return item_view(entry.item, self._fetch)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(320, 240)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.i18n import tr
 from desktop.views import pieces
+from desktop.views.flow import Turning
 from desktop.views.look import look
 from desktop.views.pieces import Picture, text
 
@@ -32,7 +33,8 @@ class EmptyPage(QWidget):
         words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.folder = pieces.button(tr("Import a folder…"), self.wanted_folder.emit, icon="folder")
         self.example = pieces.button(tr("Open the example case"), self.wanted_example.emit, kind="primary")
-        acts = pieces.row(None, None, self.folder, self.example, None)
+        acts = pieces.row(None, None, Turning(self.folder, self.example), None)
+        acts.setStretch(1, 100)
         icon = pieces.row(None, None, Picture("import", "accent", 40), None)
         pieces.column(self._frame, None, icon, title, words, acts, None, margins=(40, 32, 40, 32), gap=14)
         self._frame.hide()

@@ -11,7 +11,8 @@ from core.domain.case import Case, LabRow, LabTable
 from desktop.i18n import tr
 from desktop.state import words
 from desktop.views import pieces
-from desktop.views.pieces import Chip, Flow, Picture, text
+from desktop.views.flow import Flow
+from desktop.views.pieces import Chip, Picture, text
 
 MOST_ABNORMAL = 12
 EXCERPT = 220

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from core.domain.hypothesis import Differential
@@ -10,8 +10,9 @@ from core.domain.notices import TEXTS
 from core.domain.report import Report
 from desktop.i18n import tr
 from desktop.views import pieces
+from desktop.views.flow import Flow
 from desktop.views.look import look
-from desktop.views.pieces import Chip, Flow, text
+from desktop.views.pieces import Chip, text
 from desktop.views.report_markup import SCHEME, Markup
 
 TONES = {"N2": ("caution", "model"), "N6": ("serious", "warning"), "N7": ("muted", "clock")}
@@ -97,6 +98,3 @@ class ReportPage(QWidget):
         target = url.toString()
         if target.startswith(SCHEME):
             self.evidence_wanted.emit(target.removeprefix(SCHEME))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(320, 200)

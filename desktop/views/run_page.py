@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSplitter, QWidget
 
@@ -174,9 +174,6 @@ class RunPage(QWidget):
         wide = self.width() >= look().px(NARROW)
         self._lanes.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
         self._lanes.setMinimumHeight(look().px(260 if wide else 560))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(320, look().px(200))
 
 
 def _doing(live: LiveRun) -> str:

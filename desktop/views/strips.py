@@ -57,3 +57,4 @@ class Strips(QWidget):
         for old in self.shown()[: 1 - MOST] if len(self.shown()) >= MOST else []:
             old.close_strip()
         self._layout.addWidget(strip)
+        strip.show()

@@ -418,7 +418,7 @@ class Window(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A narrow window gives its room to the open case; the list comes back with the width."""
         super().resizeEvent(event)
-        narrow = self.width() < NARROW
+        narrow = self.width() < look().px(NARROW)
         if narrow != self._narrow:
             self._narrow = narrow
             self.pane.setHidden(narrow and self.room.currentIndex() == 1)

@@ -1,0 +1,105 @@
+"""Layouts that give way: words that wrap, and a row that becomes a column where there is no room. Knows no page."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLayout, QLayoutItem, QWidget
+
+from desktop.views.look import GRID
+
+
+class Flow(QLayout):
+    """Widgets side by side that wrap like words (after Qt's flow layout example)."""
+
+    def __init__(self, parent: QWidget, gap: int = GRID) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self._gap = gap
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._place(QRect(0, 0, width, 0), move=False)
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        x, y, line = rect.x(), rect.y(), 0
+        for item in self._items:
+            size = item.sizeHint()
+            if x > rect.x() and x + size.width() > rect.right() + 1:
+                x, y, line = rect.x(), y + line + self._gap, 0
+            if move:
+                item.setGeometry(QRect(QPoint(x, y), size))
+            x, line = x + size.width() + self._gap, max(line, size.height())
+        return y + line - rect.y()
+
+
+class Turning(QWidget):
+    """Parts side by side where they fit, below each other where they do not."""
+
+    def __init__(self, *parts: QWidget, gap: int = GRID, stretch: QWidget | None = None) -> None:
+        super().__init__()
+        self._parts = parts
+        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(gap)
+        for part in parts:
+            self._box.addWidget(part, 1 if part is stretch else 0)
+        policy = self.sizePolicy()
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        heights = [part.sizeHint().height() for part in self._parts if not part.isHidden()]
+        if self._fits(width):
+            return max(heights, default=0)
+        return sum(heights) + self._box.spacing() * max(0, len(heights) - 1)
+
+    def minimumSizeHint(self) -> QSize:
+        widths = [part.minimumSizeHint().width() for part in self._parts]
+        return QSize(max(widths, default=0), max((part.minimumSizeHint().height() for part in self._parts), default=0))
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._wide(), self.heightForWidth(max(self.width(), 1)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        way = QBoxLayout.Direction
+        self._box.setDirection(way.LeftToRight if self._fits(self.width()) else way.TopToBottom)
+        super().resizeEvent(event)
+
+    def _wide(self) -> int:
+        shown = [part for part in self._parts if not part.isHidden()]
+        return sum(part.sizeHint().width() for part in shown) + self._box.spacing() * max(0, len(shown) - 1)
+
+    def _fits(self, width: int) -> bool:
+        return width >= self._wide()
