@@ -147,7 +147,7 @@ class Annotator:
         far = sentence.outside[target] - sentence.outside[cue.last] >= REACH and not headed
         if far or self._blocked(sentence, cue.last, target, kind):
             return None
-        single = (kind == "past" and len(cue.phrase) == 1 and not headed) or cue.phrase in self._table.mutual
+        single = (kind == "past" and len(cue.phrase) == 1 and not headed) or cue.phrase in self._table.until_comma
         return None if single and _between(sentence.commas, cue.last, target + 1) else distance
 
     def _backward(self, sentence: _Sentence, cue: Cue, target: int, kind: str) -> int | None:
@@ -155,17 +155,33 @@ class Annotator:
             return None
         distance = cue.first - target
         far = sentence.outside[cue.first] - sentence.outside[target] >= REACH
-        if far or self._blocked(sentence, target, cue.first, kind):
+        if far or self._blocked(sentence, target, cue.first, kind) or self._overtaken(sentence, target, cue.first):
             return None
         if _between(sentence.commas, target, cue.first + 1) and not self._spans_commas(sentence, cue, target):
             return None
         return distance
 
+    def _overtaken(self, sentence: _Sentence, target: int, end: int) -> bool:
+        """Whether another finding, not joined to this one, is nearer: "had dialysis until the fever settled"."""
+        for first, last in sentence.spans:
+            if target < first < end:
+                if not self._joined(sentence, target, first):
+                    return True
+                target = last
+        return False
+
+    def _joined(self, sentence: _Sentence, left: int, right: int) -> bool:
+        """Whether the words between two findings make a list of them."""
+        between = {token.norm for token in sentence.tokens[left:right]}
+        is_listed = _between(sentence.commas, left, right + 1) or not self._table.joining.isdisjoint(between)
+        return is_listed and right - left <= _APPOSED
+
     def _spans_commas(self, sentence: _Sentence, cue: Cue, target: int) -> bool:
         """Whether a backward cue takes more than its own comma segment: a plural verb, or a mere apposition."""
-        if cue.phrase[0] in self._table.plural:
-            return True
         crossed = [comma for comma in sentence.commas if target <= comma <= cue.first]
+        if cue.phrase[0] in self._table.plural:  # its subject is the list, unless a clause of its own stands before
+            begin = max((c for c in (*sentence.commas, *sentence.stops) if c < target), default=0)
+            return sentence.tokens[begin].norm not in self._table.leading
         between = {token.norm for token in sentence.tokens[crossed[-1] : cue.first]}
         closed = cue.last == len(sentence.tokens) or cue.last in (*sentence.commas, *sentence.stops)
         alone = not any(target <= first < crossed[0] for first, _ in sentence.spans)

@@ -69,6 +69,9 @@ class CueTable:
         self.months = frozenset(narration.get("months", ()))
         self.plural = frozenset(narration.get("plural", ()))
         self.bridge = frozenset(narration.get("bridge", ()))
+        self.leading = frozenset(narration.get("leading", ()))
+        self.joining = frozenset(narration.get("joining", ()))
+        self.until_comma = _MUTUAL | {norm(text) for text in narration.get("until_comma", ())}
 
     def find(self, text: str, tokens: Sequence[Word], taken: set[int]) -> list[Cue]:
         """The cues of a sentence in order; words of findings (`taken`) are no cues."""

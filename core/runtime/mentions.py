@@ -30,6 +30,11 @@ _CUE = re.compile(
     r"sensitiv(?:e|ity)\s+to|sensitivities|anaphyla\w+\s+(?:to|with|after)|reacts?\s+to|reacted\s+to)\b",
     re.I,
 )
+# The treatment of a reaction, and what a germ is sensitive to.
+_NO_CUE = re.compile(r"\b(?:treat\w*|manag\w*|for)\s+(?:(?:an?|the|his|her|severe|acute)\s+)*$", re.I)
+_GERM = re.compile(
+    r"\b(?:cultures?|isolat\w+|grew|organisms?|strains?|bacteri\w+|coli|aureus|\w+ella|\w+monas)\b", re.I
+)
 _CUE_ENDS = re.compile(r";|\b(?:takes|taking|uses|tolerates|tolerated|instead|given|started|on|meds|drugs|dh)\b", re.I)
 _AFTER = re.compile(
     rf"\s*(?:-|:|\()?\s*(?:{_REACTION}\b|(?:has |had |have |previously |once )*"
@@ -132,10 +137,17 @@ def _is_allergy(text: str, annotated: Annotated) -> bool:
     start, end = annotated.sentence
     mention = annotated.mention
     before = text[start : mention.end]  # "allergic to penicillin" may be one mention
-    cues = [cue.end() for cue in _CUE.finditer(before)]
+    cues = [cue.end() for cue in _CUE.finditer(before) if _is_cue(before, cue)]
     if cues and not _CUE_ENDS.search(before, cues[-1]):
         return True
     return _AFTER.match(text, mention.end, end) is not None
+
+
+def _is_cue(before: str, cue: re.Match[str]) -> bool:
+    """Whether a cue speaks of the patient's allergy."""
+    if _NO_CUE.search(before, 0, cue.start()):
+        return False
+    return not (cue.group().lower().startswith("sensitiv") and _GERM.search(before, 0, cue.start()))
 
 
 def _is_reaction(text: str, annotated: Annotated, allergies: Sequence[Span]) -> bool:

@@ -100,3 +100,58 @@ def test_a_printed_range_goes_before_the_programs(text: str, analyte: str, abnor
 def test_other_brackets_are_no_range(behind: str) -> None:
     found = quantities(seen(f"A 40-year-old man. Creatinine 2.0 mg/dL {behind}."))["creatinine"]
     assert "reference of the program" in found.reference_range
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "expected"),
+    [
+        ("Nitrate spray did not relieve her chest pain.", "WR:chest-pain", ("present", "current")),
+        ("He has diabetes, not on insulin, depression and gout.", "WR:depression", ("present", "current")),
+        ("No haematuria since the nephrectomy.", "WR:haematuria", ("absent", "current")),
+        ("There was no wheeze besides stridor.", "WR:stridor", ("present", "current")),
+        ("She recovered without fever and was found to have anaemia.", "WR:anaemia", ("present", "current")),
+        ("After a week of antibiotics, blood cultures were negative.", "WR:antibiotic", ("present", "current")),
+        ("Pneumonia, sepsis and asthma were excluded.", "WR:pneumonia", ("absent", "current")),
+        (
+            "Acute kidney injury was managed with dialysis until tachypnoea resolved.",
+            "WR:tachypnoea",
+            ("absent", "current"),
+        ),
+        (
+            "Acute kidney injury was managed with dialysis until tachypnoea resolved.",
+            "WR:acute-kidney-injury",
+            ("present", "current"),
+        ),
+        ("Her vomiting and diarrhoea resolved.", "WR:vomiting", ("absent", "current")),
+        ("He was tested for influenza.", "WR:influenza-positive", ("possible", "current")),
+    ],
+)
+def test_what_the_words_around_a_finding_say(text: str, concept: str, expected: tuple[str, str]) -> None:
+    assert stands(text, concept) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("Her HAS-BLED score was 3.", "WR:bleeding"),
+        ("Acidosis and a low potassium suggested a distal RTA.", "WR:recent-trauma"),
+        ("Apo A1 and APO B were measured.", "WR:pulmonary-oedema"),
+        ("The results of antibiotic susceptibility testing came on Monday.", "WR:antibiotic"),
+    ],
+)
+def test_names_that_are_no_finding(text: str, concept: str) -> None:
+    assert not stands(text, concept)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_allergy"),
+    [
+        ("Allergic to penicillin.", True),
+        ("Allergies: codeine, penicillin.", True),
+        ("The culture grew Klebsiella, sensitive to gentamicin.", False),
+        ("For an allergic reaction hydrocortisone 100 mg was injected.", False),
+        ("To treat the allergic reaction, oral prednisolone was used.", False),
+    ],
+)
+def test_what_is_an_allergy(text: str, is_allergy: bool) -> None:
+    assert bool([finding for finding in seen(text) if finding.extractor == "allergy"]) is is_allergy
