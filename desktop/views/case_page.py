@@ -38,7 +38,8 @@ class Composer(QFrame):
         self.question.setMinimumWidth(look().px(160))
         acts = QWidget()
         pieces.row(acts, self.model, None, self.start, gap=12)
-        pieces.row(self, Turning(self.question, acts, gap=12, stretch=self.question), margins=(16, 10, 16, 10))
+        line = Turning(self.question, acts, gap=12, stretch=self.question)
+        pieces.row(self, line, margins=(16, 10, 16, 10))
 
     def show_model(self, pack: str) -> None:
         """Which model would be used; none at all switches the choice off."""
@@ -83,8 +84,13 @@ class CasePage(QWidget):
         self._splitter.setHandleWidth(1)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setChildrenCollapsible(False)
-        self._splitter.setSizes([look().px(240), look().px(700)])
+        look().changed.connect(self._fit)
+        self._fit()
         pieces.column(self, self._splitter, self.composer, gap=0, stretch=self._splitter)
+
+    def _fit(self) -> None:
+        wide = max(self._splitter.width(), look().px(700))
+        self._splitter.setSizes([look().px(240), wide - look().px(240)])
 
     def show_case(self, case: Case) -> None:
         """Show another case, or another revision of this one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLayout, QLayoutItem, QWidget
 
 from desktop.views.look import GRID
@@ -61,45 +60,39 @@ class Flow(QLayout):
         return y + line - rect.y()
 
 
-class Turning(QWidget):
-    """Parts side by side where they fit, below each other where they do not."""
+class Turning(QBoxLayout):
+    """Parts side by side where they fit, below each other where they do not. The parts are never hidden singly."""
 
     def __init__(self, *parts: QWidget, gap: int = GRID, stretch: QWidget | None = None) -> None:
-        super().__init__()
+        super().__init__(QBoxLayout.Direction.LeftToRight)
         self._parts = parts
-        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._box.setContentsMargins(0, 0, 0, 0)
-        self._box.setSpacing(gap)
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setSpacing(gap)
         for part in parts:
-            self._box.addWidget(part, 1 if part is stretch else 0)
-        policy = self.sizePolicy()
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+            self.addWidget(part, 1 if part is stretch else 0)
 
     def hasHeightForWidth(self) -> bool:
         return True
 
     def heightForWidth(self, width: int) -> int:
-        heights = [part.sizeHint().height() for part in self._parts if not part.isHidden()]
-        if self._fits(width):
-            return max(heights, default=0)
-        return sum(heights) + self._box.spacing() * max(0, len(heights) - 1)
+        heights = [part.sizeHint().height() for part in self._parts]
+        return max(heights) if self._fits(width) else sum(heights) + self.spacing() * (len(heights) - 1)
 
-    def minimumSizeHint(self) -> QSize:
-        widths = [part.minimumSizeHint().width() for part in self._parts]
-        return QSize(max(widths, default=0), max((part.minimumSizeHint().height() for part in self._parts), default=0))
+    def minimumSize(self) -> QSize:
+        hints = [part.minimumSizeHint().expandedTo(part.minimumSize()) for part in self._parts]
+        return QSize(max(hint.width() for hint in hints), max(hint.height() for hint in hints))
 
     def sizeHint(self) -> QSize:
-        return QSize(self._wide(), self.heightForWidth(max(self.width(), 1)))
+        return QSize(self._wide(), max(part.sizeHint().height() for part in self._parts))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        way = QBoxLayout.Direction
-        self._box.setDirection(way.LeftToRight if self._fits(self.width()) else way.TopToBottom)
-        super().resizeEvent(event)
+    def setGeometry(self, rect: QRect) -> None:
+        way = QBoxLayout.Direction.LeftToRight if self._fits(rect.width()) else QBoxLayout.Direction.TopToBottom
+        if way != self.direction():
+            self.setDirection(way)
+        super().setGeometry(rect)
 
     def _wide(self) -> int:
-        shown = [part for part in self._parts if not part.isHidden()]
-        return sum(part.sizeHint().width() for part in shown) + self._box.spacing() * max(0, len(shown) - 1)
+        return sum(part.sizeHint().width() for part in self._parts) + self.spacing() * (len(self._parts) - 1)
 
     def _fits(self, width: int) -> bool:
         return width >= self._wide()

@@ -11,10 +11,10 @@ from functools import lru_cache
 from importlib import resources
 from typing import Literal
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, QSettings, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from desktop.views.palette import DARK, LIGHT, Palette
 
@@ -126,9 +126,10 @@ def look() -> Look:
 def draw_icon(widget: QWidget) -> None:
     """Draw a widget's icon anew, if it names one in its properties `glyph` and `tone`."""
     name = widget.property("glyph")
-    set_icon = getattr(widget, "setIcon", None)
-    if name and set_icon is not None:
-        set_icon(look().icon(str(name), str(widget.property("tone") or "plain")))
+    if name and isinstance(widget, QAbstractButton):
+        size = look().px(int(widget.property("glyph_size") or 16))
+        widget.setIcon(look().icon(str(name), str(widget.property("tone") or "plain")))
+        widget.setIconSize(QSize(size, size))
 
 
 @lru_cache(maxsize=64)

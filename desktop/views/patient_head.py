@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QFrame, QWidget
 
 from core.domain.case import Case
 from desktop.i18n import tr
 from desktop.state import words
 from desktop.views import pieces
+from desktop.views.flow import Turning
 from desktop.views.pieces import Chip, Elided
 
 TABS = ("Case", "Work-up", "Report")
@@ -28,16 +29,17 @@ class PatientHead(QFrame):
         self.setAccessibleName(tr("Patient"))
         self.pane_button = pieces.icon_button("panel", tr("Show or hide the case list (Ctrl+B)"), self.pane_wanted.emit)
         self.name = Elided("title")
-        self.facts = Elided("small")
+        self.facts = Elided("small", most=320)
         self.state = Chip("", "muted")
         turns = [partial(self.turned.emit, number) for number in range(len(TABS))]
         self.tabs = [pieces.button(tr(name), turn, kind="tab") for name, turn in zip(TABS, turns, strict=True)]
         for tab in self.tabs:
             tab.setCheckable(True)
-        who = pieces.column(None, self.name, self.facts, gap=0)
-        tabs = pieces.row(None, *self.tabs, gap=0)
-        line = pieces.row(self, self.pane_button, who, self.state, tabs, margins=(12, 6, 12, 6), gap=12)
-        line.setStretch(1, 1)
+        who, turns_box = QWidget(), QWidget()
+        pieces.column(who, self.name, self.facts, gap=0)
+        pieces.row(turns_box, None, self.state, *self.tabs, gap=0).setSpacing(0)
+        line = Turning(who, turns_box, gap=12, stretch=who)
+        pieces.row(self, self.pane_button, line, margins=(12, 6, 12, 6), gap=12).setStretch(1, 1)
 
     def show_case(self, case: Case) -> None:
         name, facts = words.identity(case.patient)

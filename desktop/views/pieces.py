@@ -48,8 +48,9 @@ def text(words: str, role: Role = "body", *, wrap: bool = True, tone: str = "") 
 class Elided(QLabel):
     """One line that is shortened where there is no room; the whole of it is in its tool tip and read aloud."""
 
-    def __init__(self, role: Role = "body") -> None:
+    def __init__(self, role: Role = "body", most: int = 4000) -> None:
         super().__init__()
+        self._most = most  # width that is asked for at most, however long the text
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
@@ -68,7 +69,8 @@ class Elided(QLabel):
 
     def sizeHint(self) -> QSize:
         size = super().sizeHint()
-        return QSize(self.fontMetrics().horizontalAdvance(self._whole) + 4, size.height())
+        wide = self.fontMetrics().horizontalAdvance(self._whole) + 4
+        return QSize(min(wide, look().px(self._most)), size.height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(look().px(40), super().minimumSizeHint().height())
@@ -113,7 +115,7 @@ def icon_button(icon: str, name: str, act: Callable[[], object] | None = None) -
     made.setProperty("glyph", icon)
     made.setAccessibleName(name)
     made.setToolTip(name)
-    made.setIconSize(QSize(20, 20))
+    made.setProperty("glyph_size", 20)
     made.setMinimumSize(28, 28)
     made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     draw_icon(made)

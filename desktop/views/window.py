@@ -404,6 +404,7 @@ class Window(QMainWindow):
     # ----------------------------------------------------------------------------------------- Qt
 
     def _on_look(self) -> None:
+        self._give_way()
         self.setWindowIcon(QIcon(look().pixmap("mark", "accent", 64, 1.0)))
 
     def _fetch(self, sha256: str, done: Callable[[bytes], None], failed: Callable[[str], None]) -> None:
@@ -418,6 +419,9 @@ class Window(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A narrow window gives its room to the open case; the list comes back with the width."""
         super().resizeEvent(event)
+        self._give_way()
+
+    def _give_way(self) -> None:
         narrow = self.width() < look().px(NARROW)
         if narrow != self._narrow:
             self._narrow = narrow
