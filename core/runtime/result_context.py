@@ -1,4 +1,4 @@
-"""What stands around a laboratory result in prose: of which fluid it is, and the reference range printed behind it.
+"""What stands around a laboratory result in prose: its fluid, its power of ten, the range printed behind it.
 
 Pure. Knows no analyte table; results.py reads names and numbers.
 """
@@ -29,7 +29,7 @@ _FLUID = re.compile(
     re.I,
 )
 _BLOOD = re.compile(r"\b(?:serum|plasma|blood|venous|arterial|CBC|FBC)\b", re.I)
-_SENTENCE = re.compile(r"[.;]\s|\n")
+_SENTENCE = re.compile(r"[.;]\s|(?<!:)\n")
 _NOT_DIPPED = frozenset(["creatinine", "urea", "urea_nitrogen", "potassium", "haemoglobin", "crp", "platelets"])
 _COUNTED = re.compile(r"(?:^|[\s,(])\d{1,3}\s+$")  # "8 white blood cells" in a field of the microscope
 _FRACTIONS = {"white_cells": _COUNTED, "red_cells": _COUNTED, "bilirubin": _FRACTION, "calcium": _FRACTION}
@@ -39,6 +39,25 @@ _RANGE = re.compile(
     rf"NR|N|n)?\s*[:=,]?\s*(?:(?P<low>{_NUMBER})\s*(?:-|\u2013|\u2014|~|to)\s*(?P<high>{_NUMBER})|"
     rf"(?P<c>[<>\u2264\u2265]|less than|up to)\s*(?P<limit>{_NUMBER}))\s*(?P<rest>[^()\[\]]{{0,20}})[)\]]"
 )
+
+
+# "3.9 x 105 cells/uL" (the raised number lost its height), "2.8 lakh/mm3".
+_POWER = re.compile(
+    r"\s*(?:[\u00d7\u2715xX*]\s*10\s?[\^E]?\s?(?P<power>\d{1,2})(?!\d)|(?P<lakh>lakhs?|lacs?)\b)"
+    r"(?:\s*(?P<what>[A-Za-z]*)\s*(?P<per>/|per )\s*(?P<of>cu\.?\s?mm|[A-Za-z\u00b5\u03bc]+3?))?",
+    re.I,
+)
+_LAKH = 5
+_SPELT = {"cumm": "mm3", "microliter": "uL", "microlitre": "uL", "liter": "L", "litre": "L"}
+
+
+class Scaled(NamedTuple):
+    """A power of ten behind a number. `unit` is None where none follows; `foreign`: what follows and is no unit."""
+
+    factor: float
+    unit: Unit | None
+    end: int
+    foreign: str = ""
 
 
 class Printed(NamedTuple):
@@ -63,6 +82,24 @@ def is_elsewhere(text: str, start: int, analyte: str) -> bool:
     if not fluids or _BLOOD.search(before, fluids[-1].end()) or _BLOOD.match(text, start):
         return False
     return not (fluids[-1]["dip"] and analyte in _NOT_DIPPED)
+
+
+def power_of_ten(text: str, end: int) -> Scaled | None:
+    """The power of ten right behind a number, with the unit behind it; None where there is none."""
+    match = _POWER.match(text, end)
+    power = 0 if match is None else _LAKH if match["lakh"] else int(match["power"])
+    if match is None or not 3 <= power <= 12:
+        return None
+    if not match["per"]:
+        return Scaled(10.0**power, None, match.end())
+    if match["what"].lower() not in ("", "cell", "cells"):
+        return Scaled(10.0**power, None, match.end(), match.group().strip())
+    of = re.sub(r"[.\s]", "", match["of"])
+    of = _SPELT.get(of.lower(), of)
+    whole = units.find_unit(f"10*{power}/{of}")
+    if whole is not None:
+        return Scaled(1.0, whole, match.end())
+    return Scaled(10.0**power, units.find_unit(f"/{of}"), match.end(), match.group().strip())
 
 
 def printed_range(text: str, end: int, unit: Unit | None) -> Printed | None:

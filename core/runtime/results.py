@@ -20,7 +20,7 @@ from core.runtime.analytes import Analyte, Analytes
 from core.runtime.drafts import note_source
 from core.runtime.laboratory import Result
 from core.runtime.numbers import time_of
-from core.runtime.result_context import is_elsewhere, printed_range
+from core.runtime.result_context import is_elsewhere, power_of_ten, printed_range
 
 _LONGEST_NAME = 6  # words
 _SHORT = 3  # letters; such names count in lower case only with a unit
@@ -144,15 +144,21 @@ def _one_value(text: str, analyte: Analyte, lead: re.Pattern[str], at: int) -> _
     number = _NUMBER.match(text, gap.end()) if gap else None
     if number is None or "\n" in text[at : number.start()]:
         return None
+    figure = float(number["n"].replace(",", ""))
+    comparator = (number["c"] or "").strip()[:1]
+    scaled = power_of_ten(text, number.end())
+    if scaled is not None:
+        foreign = scaled.foreign if scaled.unit is None else ""
+        if scaled.unit is not None and not units.acceptable(analyte.id, scaled.unit):
+            return None
+        return _Value(round(figure * scaled.factor, 6), comparator, scaled.unit, number.start(), scaled.end, foreign)
     unit, end = _unit(text, number.end())
     if unit is None and _NOT_A_RESULT.match(text, number.end()):
         return None
     if unit is not None and not units.acceptable(analyte.id, unit):
         return None
-    foreign = _UNIT_LIKE.match(text, number.end()) if unit is None else None
-    comparator = (number["c"] or "").strip()[:1]
-    figure = float(number["n"].replace(",", ""))
-    return _Value(figure, comparator, unit, number.start(), end, foreign.group().strip() if foreign else "")
+    other = _UNIT_LIKE.match(text, number.end()) if unit is None else None
+    return _Value(figure, comparator, unit, number.start(), end, other.group().strip() if other else "")
 
 
 def _unit(text: str, at: int) -> tuple[Unit | None, int]:

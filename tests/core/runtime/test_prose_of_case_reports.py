@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.domain import units
 from core.domain.evidence import Finding
 from core.runtime.findings import perceive, quantities
 from tests.helpers import workup
@@ -155,3 +156,29 @@ def test_names_that_are_no_finding(text: str, concept: str) -> None:
 )
 def test_what_is_an_allergy(text: str, is_allergy: bool) -> None:
     assert bool([finding for finding in seen(text) if finding.extractor == "allergy"]) is is_allergy
+
+
+@pytest.mark.parametrize(
+    ("written", "per_litre"),
+    [
+        ("2.4 × 105 cells/μL", 240.0),
+        ("8.1 x 10^4/uL", 81.0),
+        ("240 × 103/mm3", 240.0),
+        ("240 × 109/L", 240.0),
+        ("2.4 lakh cells/cu mm", 240.0),
+        ("2.4 lakhs/mm3", 240.0),
+        ("240 x 103 per microliter", 240.0),
+    ],
+)
+def test_powers_of_ten_are_read(written: str, per_litre: float) -> None:
+    """1 per uL is 10^6 per L; a lakh is 10^5."""
+    found = quantities(seen(f"A 50-year-old man. Platelet count of {written}."))["platelets"]
+    assert found.value is not None
+    value = units.convert(found.value.value, units.parse_unit(found.value.unit), units.parse_unit("10*9/L"))
+    assert value == pytest.approx(per_litre)
+    assert found.abnormal in ("normal", "low")
+
+
+def test_a_power_of_something_unknown_is_not_interpreted() -> None:
+    text = "A 50-year-old man. Platelets 2.4 × 105 copies/ng."
+    assert "platelets" not in quantities(seen(text))
