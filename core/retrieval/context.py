@@ -154,8 +154,14 @@ class Annotator:
         if cue.has(kind, "forward") and cue.phrase not in self._table.mutual and _followed(sentence, cue):
             return None
         distance = cue.first - target
+        if cue.phrase in self._table.anaphoric:
+            return None if any(target < first < cue.first for first, _ in sentence.spans) else distance
         far = sentence.outside[cue.first] - sentence.outside[target] >= REACH
-        if far or self._blocked(sentence, target, cue.first, kind) or self._overtaken(sentence, target, cue.first):
+        if (
+            far
+            or self._blocked(sentence, target, cue.first, kind, back=True)
+            or self._overtaken(sentence, target, cue.first)
+        ):
             return None
         if _between(sentence.commas, target, cue.first + 1) and not self._spans_commas(sentence, cue, target):
             return None
@@ -188,13 +194,16 @@ class Annotator:
         near = len(crossed) == 1 and crossed[0] - target <= _APPOSED
         return near and alone and closed and between <= self._table.bridge
 
-    def _blocked(self, sentence: _Sentence, low: int, high: int, kind: str) -> bool:
+    def _blocked(self, sentence: _Sentence, low: int, high: int, kind: str, *, back: bool = False) -> bool:
         """Whether a terminator stands between two word positions."""
         if _between(sentence.stops, low, high + 1):
             return True
-        return any(
-            low <= cue.first < high and self._table.ends(cue, kind) for cue in sentence.cues if cue.kinds
-        ) or self._turned(sentence, low, high, kind)
+        return any(low <= cue.first < high and self._ends(cue, kind, back) for cue in sentence.cues) or self._turned(
+            sentence, low, high, kind
+        )
+
+    def _ends(self, cue: Cue, kind: str, back: bool) -> bool:
+        return self._table.ends(cue, kind) and not (back and cue.phrase in self._table.onward)
 
     def _turned(self, sentence: _Sentence, low: int, high: int, kind: str) -> bool:
         """Words that end only what is said of the past, or of a relative."""

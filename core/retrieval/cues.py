@@ -71,6 +71,8 @@ class CueTable:
         self.bridge = frozenset(narration.get("bridge", ()))
         self.leading = frozenset(narration.get("leading", ()))
         self.joining = frozenset(narration.get("joining", ()))
+        self.onward = frozenset(norm(text) for text in narration.get("onward", ()))
+        self.anaphoric = frozenset(norm(text) for text in narration.get("anaphoric", ()))
         self.until_comma = _MUTUAL | {norm(text) for text in narration.get("until_comma", ())}
 
     def find(self, text: str, tokens: Sequence[Word], taken: set[int]) -> list[Cue]:
