@@ -73,6 +73,7 @@ class ReportPage(QWidget):
         self.body.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self.body.setCursorWidth(0)
         self.body.document().setDocumentMargin(24)
         self.body.anchorClicked.connect(self._on_link)
         self.body.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)

@@ -48,7 +48,12 @@ class NoteView(QPlainTextEdit):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._span: tuple[int, int] | None = None
-        look().changed.connect(self._mark)
+        look().changed.connect(self._on_look)
+        self._on_look()
+
+    def _on_look(self) -> None:
+        self.document().setDocumentMargin(look().px(20))
+        self._mark()
 
     def show_note(self, note: Note) -> None:
         self.show_text(note.text, note.title)
@@ -57,6 +62,7 @@ class NoteView(QPlainTextEdit):
         """Any text; line ends become one character, so that offsets keep counting characters."""
         self._span = None
         self.setPlainText(words_)
+        self.document().setDocumentMargin(look().px(20))
         self.setAccessibleName(name)
         self.setExtraSelections([])
 

@@ -234,6 +234,8 @@ class Window(QMainWindow):
             self._with_desk(Desk.build_report)
         self.pages.setCurrentIndex(page)
         self.head.mark(page)
+        if page != RUN or not self.run_page.question.isVisible():
+            (self.case_page.list, self.run_page.steps, self.report_page.body)[page].setFocus()
 
     def page_case(self) -> None:
         self.turn_to(CASE)

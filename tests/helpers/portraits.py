@@ -60,15 +60,17 @@ class Sitter:
         self.window.grab().save(str(path))
         return path
 
-    def open_example(self) -> None:
-        """Consent where it is asked for, then example (a)."""
+    def open_example(self, *letters: str) -> None:
+        """Consent where it is asked for, then examples one after the other, (a) alone unless said otherwise."""
         self.wait(lambda: self.window.desk is not None)
         if self.window.consent_page is not None:
             self.window.consent_page.read.click()
         desk = self.window.desk
         assert desk is not None
-        desk.import_example("a")
-        self.wait(lambda: desk.case is not None)
+        for letter in letters or ("a",):
+            before = desk.case
+            desk.import_example(letter)
+            self.wait(lambda known=before: desk.case is not None and desk.case is not known)  # type: ignore[misc]
 
     def run_to_rest(self) -> None:
         """Start the work-up and wait for its question or its end."""
@@ -93,9 +95,11 @@ class Sitter:
         assert desk is not None
         self.wait(lambda: desk.shown is not None)
         if kind and desk.shown is not None:
-            cited = [i for i in desk.shown.report.evidence if i.provenance.kind == kind and place_of(i)]
-            if cited:
-                self.window.show_evidence(cited[0].id)
+            found = [i for i in desk.shown.report.evidence if i.provenance.kind == kind and place_of(i)]
+            assessment = desk.shown.memory.assessment
+            cited = set(assessment.headline.evidence) if assessment else set()
+            for item in sorted(found, key=lambda i: i.id not in cited)[:1]:
+                self.window.show_evidence(item.id)
                 self.rest(0.5)
 
 
@@ -143,7 +147,7 @@ def take_every_page(sitter: Sitter) -> None:
 
 def take_one(sitter: Sitter, name: str) -> None:
     """The report of example (a) with a note's span open beside it: the picture of the README."""
-    sitter.open_example()
+    sitter.open_example("c", "b", "a")
     sitter.run_to_rest()
     sitter.answer()
     sitter.show_report("document")
