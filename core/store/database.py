@@ -62,6 +62,16 @@ class Database:
         return rows[0] if rows else None
 
     @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Several reads of one state of the file, whatever another process writes meanwhile."""
+        with _translated(self.path):
+            self._connection.execute("BEGIN DEFERRED")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
     def transaction(self, actor: str, act: str, about: str) -> Iterator[sqlite3.Connection]:
         """One durable step: all or nothing.
 

@@ -1,13 +1,15 @@
 """Runs and their events: the only writer of tables `run`, `event` and `crash`.
 
-An event row and the run's status it implies are one transaction. Rows of a run form a hash chain: each hash covers the
-one before it, so a changed, removed or reordered row is found (`verify`).
+An event row, the run's status it implies and the head of the run's chain are one transaction. Rows of a run form a hash
+chain: each hash covers the one before it, and the run's row keeps number and hash of the last. So a changed, removed or
+reordered row is found, and a row of the run that is not the one it began with (`verify`).
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -19,6 +21,7 @@ from core.errors import StoreError, UserError
 from core.settings import Settings
 from core.store.database import Database, now
 
+T = TypeVar("T")
 _STATUS: dict[type, str] = {
     ev.RunStarted: "running",
     ev.RunFinished: "finished",
@@ -60,7 +63,7 @@ class Journal:
         """Put a run into the queue."""
         with self._database.transaction(run.actor, "queue run", run.id) as connection:
             connection.execute(
-                "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     run.id,
                     run.case_id,
@@ -76,6 +79,8 @@ class Journal:
                     run.status,
                     run.resumes,
                     run.created_at,
+                    0,
+                    GENESIS,
                 ),
             )
 
@@ -87,7 +92,8 @@ class Journal:
         """
         row = self._database.one("SELECT * FROM run WHERE id = ?", identifier)
         if row is None:
-            raise UserError(f"There is no run {identifier}.", code="no such run")
+            how = "`wardround cases list` shows the latest run of each case, `wardround cases show CASE` all."
+            raise UserError(f"There is no run {identifier}. {how}", code="no such run")
         return _run(row)
 
     def runs(self, case_id: str | None = None) -> tuple[RunRow, ...]:
@@ -110,22 +116,8 @@ class Journal:
         Raises:
             StoreError: the row could not be written; nothing of it is there then.
         """
-        payload = codec.encode(event)
-        kind = type(event).__name__
-        with self._database.transaction(actor, f"record {kind}", run_id) as connection:
-            n, prev = _tail(connection, run_id)
-            at = now()
-            digest = _chain(prev, run_id, n, branch, kind, key, at, payload)
-            cursor = connection.execute(
-                "INSERT INTO event (run_id, n, branch, kind, key, at, payload, prev_hash, hash) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (run_id, n, branch, kind, key, at, payload, prev, digest),
-            )
-            status = _STATUS.get(type(event))
-            if status:
-                connection.execute("UPDATE run SET status = ? WHERE id = ?", (status, run_id))
-            seq = cursor.lastrowid or 0
-        return ev.Recorded(run_id=run_id, seq=seq, n=n, branch=branch, key=key, at=at, event=event)
+        with self._database.transaction(actor, f"record {type(event).__name__}", run_id) as connection:
+            return _append(connection, run_id, event, branch=branch, key=key)
 
     def events(self, run_id: str, after: int = 0) -> tuple[ev.Recorded, ...]:
         """A run's events in order, those with n > `after`.
@@ -149,16 +141,19 @@ class Journal:
         Raises:
             UserError: the run waits for nothing.
         """
-        question = self.open_question(run_id)
-        if question is None:
-            raise UserError("This run waits for no answer.", code="no question")
         event = ev.QuestionAnswered(answers=answers, actor=actor)
-        return self.append(run_id, event, branch=question.branch, key=answer_key(question.key), actor=actor)
+        with self._database.transaction(actor, "answer", run_id) as connection:
+            question = self.open_question(run_id)  # inside: two answers at once must not both find it open
+            if question is None:
+                raise UserError("This run waits for no answer.", code="no question")
+            return _append(connection, run_id, event, branch=question.branch, key=answer_key(question.key))
 
     def resumed(self, run_id: str, actor: str) -> None:
-        """Count a resume and mark the run as running; writes no event."""
+        """Count a resume; writes no event. The run is running then, but one with an open question still waits: its
+        replay ends at that question, or dies on the way, and neither may make it look like a run that goes on."""
         with self._database.transaction(actor, "resume run", run_id) as connection:
-            connection.execute("UPDATE run SET resumes = resumes + 1, status = 'running' WHERE id = ?", (run_id,))
+            status = "waiting" if self.open_question(run_id) else "running"
+            connection.execute("UPDATE run SET resumes = resumes + 1, status = ? WHERE id = ?", (status, run_id))
 
     def crashed(self, run_id: str, key: str, actor: str) -> int:
         """Count a crash of the worker at this effect; returns how often it happened there."""
@@ -177,26 +172,17 @@ class Journal:
         return str(row["key"]) if row else ""
 
     def verify(self, run_id: str) -> tuple[str, ...]:
-        """Recompute the hash chain; one sentence for each row that does not fit."""
-        faults: list[str] = []
-        prev = GENESIS
-        for position, row in enumerate(
-            self._database.query("SELECT * FROM event WHERE run_id = ? ORDER BY n", run_id), start=1
-        ):
-            expected = _chain(prev, run_id, row["n"], row["branch"], row["kind"], row["key"], row["at"], row["payload"])
-            if row["n"] != position or row["prev_hash"] != prev or row["hash"] != expected:
-                faults.append(f"event {row['n']} of run {run_id} does not fit the chain")
-            prev = row["hash"]
-        return tuple(faults) + self._cut_off(run_id)
+        """Recompute the hash chain and compare the run's row with it; one sentence for each thing that does not fit.
 
-    def _cut_off(self, run_id: str) -> tuple[str, ...]:
-        """A chain that lost its end still fits; but the run's status then says more than its last event."""
-        run = self._database.one("SELECT status FROM run WHERE id = ?", run_id)
-        kinds = self._database.query("SELECT kind FROM event WHERE run_id = ? ORDER BY n DESC", run_id)
-        implied = next((_STATUS_OF_KIND[row["kind"]] for row in kinds if row["kind"] in _STATUS_OF_KIND), "queued")
-        if run is None or run["status"] in ("running", implied):
-            return ()
-        return (f"run {run_id} is {run['status']}, but its events end before that",)
+        It finds what was changed in the file by hand or by damage. Who rewrites a whole chain and the run's row with it
+        is not found: that needs a hash kept elsewhere.
+        """
+        with self._database.snapshot():
+            rows = self._database.query("SELECT * FROM event WHERE run_id = ? ORDER BY n", run_id)
+            run = self._database.one("SELECT * FROM run WHERE id = ?", run_id)
+        if run is None:
+            return (f"events of run {run_id} are there, the run is not",) if rows else ()
+        return (*_broken_links(run_id, rows), *_cut_off(run, rows), *_other_run(run, rows))
 
 
 def answer_key(key: str) -> str:
@@ -210,9 +196,93 @@ def _tail(connection: sqlite3.Connection, run_id: str) -> tuple[int, str]:
     return (row["n"] + 1, row["hash"]) if row else (1, GENESIS)
 
 
+def _append(connection: sqlite3.Connection, run_id: str, event: ev.Event, *, branch: str, key: str) -> ev.Recorded:
+    """The row, the head of the chain and the status, inside the caller's transaction."""
+    payload = codec.encode(event)
+    kind = type(event).__name__
+    n, prev = _tail(connection, run_id)
+    at = now()
+    digest = _chain(prev, run_id, n, branch, kind, key, at, payload)
+    cursor = connection.execute(
+        "INSERT INTO event (run_id, n, branch, kind, key, at, payload, prev_hash, hash) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (run_id, n, branch, kind, key, at, payload, prev, digest),
+    )
+    connection.execute(
+        "UPDATE run SET head_n = ?, head_hash = ?, status = coalesce(?, status) WHERE id = ?",
+        (n, digest, _STATUS.get(type(event)), run_id),
+    )
+    return ev.Recorded(run_id=run_id, seq=cursor.lastrowid or 0, n=n, branch=branch, key=key, at=at, event=event)
+
+
+def _broken_links(run_id: str, rows: Sequence[sqlite3.Row]) -> Iterator[str]:
+    prev = GENESIS
+    for position, row in enumerate(rows, start=1):
+        expected = _chain(prev, run_id, row["n"], row["branch"], row["kind"], row["key"], row["at"], row["payload"])
+        if row["n"] != position or row["prev_hash"] != prev or row["hash"] != expected:
+            yield f"event {row['n']} of run {run_id} does not fit the chain"
+        prev = row["hash"]
+
+
+def _cut_off(run: sqlite3.Row, rows: Sequence[sqlite3.Row]) -> Iterator[str]:
+    """A chain that lost its end still fits; but the run's row knows its head, and a status that its events imply."""
+    kinds = [row["kind"] for row in reversed(rows)]
+    implied = next((_STATUS_OF_KIND[kind] for kind in kinds if kind in _STATUS_OF_KIND), "queued")
+    if run["status"] not in ("running", implied):
+        yield f"run {run['id']} is {run['status']}, but its events end before that"
+    last = (rows[-1]["n"], rows[-1]["hash"]) if rows else (0, GENESIS)
+    if last != (run["head_n"], run["head_hash"]):
+        yield f"run {run['id']} had event {run['head_n']} as its last, but ends with another"
+
+
+def _other_run(run: sqlite3.Row, rows: Sequence[sqlite3.Row]) -> Iterator[str]:
+    """What the run's row says that its first events, which are in the chain, say otherwise."""
+    for name, kept, begun in _beginnings(run, rows):
+        if kept != begun:
+            yield f"run {run['id']} was begun with another {name} than its row says"
+
+
+def _beginnings(run: sqlite3.Row, rows: Sequence[sqlite3.Row]) -> Iterator[tuple[str, object, object]]:
+    """Name, value in the run's row, value in the event that began the run."""
+    for row in rows:
+        event = _readable(row)
+        if isinstance(event, ev.CaseOpened):
+            yield "case", (run["case_id"], run["revision"]), (event.case, event.revision)
+            yield "task", _value(run["task"], TaskInput), event.task
+        elif isinstance(event, ev.RunStarted):
+            yield "workflow", (run["workflow"], run["version"]), (event.workflow, event.version)
+            yield "mode", run["mode"], event.mode
+            yield "model", run["backbone"], event.backbone
+            yield "seed", run["seed"], event.seed
+            # As stored, or as a later version that knows more settings reads what is stored.
+            known = (codec.sha256(_bytes(run["settings"])), codec.digest(_value(run["settings"], Settings)))
+            yield "set of settings", event.settings_sha256 in known, True
+
+
+def _value(data: bytes, kind: type[T]) -> T | None:
+    """A stored value; None where it cannot be read."""
+    try:
+        return codec.decode(data, kind)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+
+
+def _readable(row: sqlite3.Row) -> ev.Event | None:
+    """The event of a row; None where it is damaged, which the chain tells already."""
+    try:
+        return _recorded(row).event
+    except StoreError:
+        return None
+
+
 def _chain(prev: str, *parts: object) -> str:
     fields: Sequence[object] = [_text(part) if isinstance(part, bytes) else part for part in parts]
     return codec.digest([prev, *fields])
+
+
+def _bytes(stored: bytes | str) -> bytes:
+    """What stands in a column for bytes; text stands there only if it was changed by hand."""
+    return stored.encode() if isinstance(stored, str) else stored
 
 
 def _text(payload: bytes) -> str:
@@ -238,6 +308,7 @@ def _recorded(row: sqlite3.Row) -> ev.Recorded:
 
 def _run(row: sqlite3.Row) -> RunRow:
     fields = dict(row)
+    del fields["head_n"], fields["head_hash"]  # of the chain, not of what is to be done
     fields["task"] = codec.decode(fields["task"], TaskInput)
     fields["settings"] = codec.decode(fields["settings"], Settings)
     return RunRow(**fields)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,9 @@ from core.domain import event as ev
 from core.domain.evidence import Answer
 from core.errors import StoreError, UserError
 from core.settings import Settings
+from core.store.database import Database, open_database
 from core.store.journal import GENESIS, Journal, answer_key
+from core.store.migrations import workbench
 from models.scripted import ScriptedBackbone
 from tests.helpers.runs import ACTOR, CASE, QUESTION, TOY_REPLIES, Shelf, an_assessment, start, toy
 
@@ -31,6 +35,7 @@ def filled(shelf: Shelf) -> Journal:
     row = shelf.queue()
     put(shelf.journal, ev.RunStarted(**_STARTED), "start")
     assessment = toy(CASE, start(row, shelf.journal, backbone=ScriptedBackbone(TOY_REPLIES)))
+    put(shelf.journal, ev.CaseOpened(case=CASE.id, revision=1, items=("n1",), task=row.task), "case")
     put(shelf.journal, ev.RunFinished(assessment=assessment), "finish")
     return shelf.journal
 
@@ -40,7 +45,7 @@ _STARTED = {
     "version": "1",
     "mode": "adaptive",
     "seed": 7,
-    "settings_sha256": "0" * 64,
+    "settings_sha256": codec.digest(Settings()),
     "profile": "text_support",
     "backbone": "scripted",
 }
@@ -117,6 +122,18 @@ def test_a_resume_writes_no_event(shelf: Shelf) -> None:
     assert shelf.journal.events("r1") == ()
 
 
+def test_a_resume_of_a_waiting_run_leaves_it_waiting(shelf: Shelf) -> None:
+    """Its replay ends at the question again, or its worker dies before that: both ways it waits, as it did."""
+    shelf.queue()
+    put(shelf.journal, ev.QuestionAsked(question=QUESTION), "1.ask")
+    shelf.journal.resumed("r1", ACTOR)
+    assert (shelf.journal.run("r1").resumes, shelf.journal.run("r1").status) == (1, "waiting")
+    assert shelf.journal.unfinished() == ()
+    shelf.journal.answer("r1", (), ACTOR)
+    shelf.journal.resumed("r1", ACTOR)
+    assert shelf.journal.run("r1").status == "running"
+
+
 def test_crashes_are_counted_for_each_step(shelf: Shelf) -> None:
     shelf.queue()
     assert [shelf.journal.crashed("r1", "2.rank", ACTOR) for _ in range(3)] == [1, 2, 3]
@@ -140,6 +157,43 @@ def test_the_open_question_is_the_last_unanswered_one(shelf: Shelf) -> None:
     assert shelf.journal.open_question("r1") is None
     with pytest.raises(UserError, match="waits for no answer"):
         shelf.journal.answer("r1", given, ACTOR)
+
+
+class Overtaken(Database):
+    """A connection that is overtaken: before each of its steps begins, `meanwhile` happens on another one."""
+
+    meanwhile: Callable[[], object]
+
+    @contextmanager
+    def transaction(self, actor: str, act: str, about: str) -> Iterator[sqlite3.Connection]:
+        self.meanwhile()
+        with super().transaction(actor, act, about) as connection:
+            yield connection
+
+
+def test_of_two_answers_at_once_one_counts(shelf: Shelf) -> None:
+    shelf.queue()
+    put(shelf.journal, ev.QuestionAsked(question=QUESTION), "1.ask")
+    other = open_database(shelf.database.path, workbench)
+    slow = Overtaken(other._connection, other.path)
+    first = (Answer(concept="calf-swelling", state="absent"),)
+    slow.meanwhile = lambda: shelf.journal.answer("r1", first, ACTOR)
+    with pytest.raises(UserError, match="waits for no answer"):
+        Journal(slow).answer("r1", (Answer(concept="calf-swelling", state="present"),), ACTOR)
+    assert shelf.journal.events("r1")[-1].event == ev.QuestionAnswered(answers=first, actor=ACTOR)
+    assert len(shelf.journal.events("r1")) == 2
+    other.close()
+
+
+def test_a_key_is_written_once(shelf: Shelf) -> None:
+    shelf.queue()
+    shelf.queue(id="r2")
+    put(shelf.journal, ev.EvidenceAdded(stage="a"), "1.note")
+    put(shelf.journal, ev.EvidenceAdded(stage="a"), "1.note", "r2")
+    with pytest.raises(StoreError) as twice:
+        put(shelf.journal, ev.EvidenceAdded(stage="b"), "1.note")
+    assert not twice.value.known
+    assert shelf.journal.verify("r1") == ()
 
 
 # ------------------------------------------------------------------------------------------------ hash chain
@@ -182,9 +236,9 @@ def swapped(shelf: Shelf) -> None:
 
 
 def inserted(shelf: Shelf) -> None:
-    columns = "run_id, branch, kind, key, at, payload, prev_hash, hash"
+    columns = "run_id, branch, kind, at, payload, prev_hash, hash"
     run(shelf, "UPDATE event SET n = n + 100 WHERE n > 6")
-    run(shelf, f"INSERT INTO event (n, {columns}) SELECT 7, {columns} FROM event WHERE n = 6")
+    run(shelf, f"INSERT INTO event (n, key, {columns}) SELECT 7, '9.note', {columns} FROM event WHERE n = 6")
     run(shelf, "UPDATE event SET n = n - 99 WHERE n > 100")
 
 
@@ -195,6 +249,48 @@ def beheaded(shelf: Shelf) -> None:
 
 def cut_off(shelf: Shelf) -> None:
     run(shelf, "DELETE FROM event WHERE n >= 14")
+
+
+def cut_with_its_status(shelf: Shelf) -> None:
+    cut_off(shelf)
+    run(shelf, "UPDATE run SET status = 'running'")
+
+
+def emptied(shelf: Shelf) -> None:
+    run(shelf, "DELETE FROM event")
+    run(shelf, "UPDATE run SET status = 'queued'")
+
+
+def reseeded(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET seed = 8")
+
+
+def other_settings(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET settings = replace(settings, 'adaptive', 'paper')")
+
+
+def no_settings(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET settings = 'garbage'")
+
+
+def other_workflow(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET workflow = 'direct'")
+
+
+def other_version(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET version = '2'")
+
+
+def other_model(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET backbone = 'other'")
+
+
+def other_task(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET task = replace(task, 'What is it?', 'Why?')")
+
+
+def other_revision(shelf: Shelf) -> None:
+    run(shelf, "UPDATE run SET revision = 2")
 
 
 def rehashed(shelf: Shelf) -> None:
@@ -226,6 +322,16 @@ def run(shelf: Shelf, sql: str) -> None:
         (beheaded, "event 1 "),
         (cut_off, "run r1 is finished, but its events end before that"),
         (rehashed, "event 4 "),
+        (cut_with_its_status, "run r1 had event 17 as its last, but ends with another"),
+        (emptied, "run r1 had event 17 as its last, but ends with another"),
+        (reseeded, "run r1 was begun with another seed "),
+        (other_settings, "run r1 was begun with another set of settings "),
+        (no_settings, "run r1 was begun with another set of settings "),
+        (other_workflow, "run r1 was begun with another workflow "),
+        (other_version, "run r1 was begun with another workflow "),
+        (other_model, "run r1 was begun with another model "),
+        (other_task, "run r1 was begun with another task "),
+        (other_revision, "run r1 was begun with another case "),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
