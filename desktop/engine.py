@@ -19,7 +19,6 @@ from core.store.journal import Journal
 from desktop.i18n import tr
 
 NAME_BUSY_STEP_S = 2.0
-START_SILENCE_S = 60.0  # first import of native libraries on a cold disk
 TICK_MS = 1000
 LADDER_MS = 250
 SLEPT_S = 5.0  # a tick this late means that the machine slept, not that the worker hangs
@@ -241,7 +240,7 @@ class Engine(QObject):
 
     def _patience(self) -> float:
         if not self._spoken:
-            return START_SILENCE_S
+            return supervision.START_SILENCE_S
         return supervision.BUSY_SILENCE_S if self._current else supervision.IDLE_SILENCE_S
 
     def _climb(self) -> None:

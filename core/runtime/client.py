@@ -22,14 +22,13 @@ from core.store.journal import Journal
 
 OnNotice = Callable[[protocol.Notice], None]
 TICK_S = 0.1
-START_SILENCE_S = 60.0  # first import of native libraries on a cold disk
 CANCEL_AGAIN_S = 1.0  # a cancel that came before the run began was for nobody
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
     """How long a worker may be silent, before its first word and after it, and how long a stop may take; seconds."""
 
-    start: float = START_SILENCE_S
+    start: float = supervision.START_SILENCE_S
     busy: float = supervision.BUSY_SILENCE_S
     stop: float = supervision.STOP_GRACE_S
 

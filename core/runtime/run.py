@@ -28,6 +28,7 @@ from core.settings import Settings
 from core.store.journal import Journal, RunRow, answer_key
 
 E = TypeVar("E")
+REPLAY = "replay"  # code of the error: the journal was written by another program
 
 
 class Hooks:
@@ -131,10 +132,10 @@ class Run:
 
     @property
     def last_record(self) -> CallRecord | None:
-        """The record of the latest model call."""
+        """The record of the latest model call up to the present step; the same at this step in every replay."""
         for row in sorted(self._shared.rows.values(), key=lambda row: -row.n):
-            if isinstance(row.event, ev.ModelReplied):
-                return row.event.scores.record if row.event.scores else row.event.replies[0].record
+            if row.n <= self.memory.last_n and isinstance(row.event, ev.ModelReplied) and (kept := _records(row.event)):
+                return kept[0]
         return None
 
     def now(self) -> str:
@@ -320,6 +321,11 @@ def _of_workflow(key: str) -> bool:
     return key.rsplit("/", 1)[-1][:1].isdigit()
 
 
+def _records(event: ev.ModelReplied) -> tuple[CallRecord, ...]:
+    """What the calls of an event record; none where the model gave no reply."""
+    return ((event.scores.record,) if event.scores else ()) + tuple(reply.record for reply in event.replies)
+
+
 def _called(
     request: ModelRequest, *, kind: Literal["reply", "sample", "rank"], count: int = 1, options: tuple[str, ...] = ()
 ) -> ev.ModelCalled:
@@ -353,5 +359,5 @@ def _expect(event: ev.Event, kind: type[E], key: str) -> E:
 def _mismatch(key: str) -> StoreError:
     return StoreError(
         f"This run was made by another version of its workflow (step {key}); it can be read, not continued.",
-        code="replay",
+        code=REPLAY,
     )

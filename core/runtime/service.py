@@ -22,7 +22,7 @@ from core.domain.ports import Backbone, Knowledge, Retriever, Tool
 from core.errors import Cancelled, ModelError, StoreError, UserError, Waiting, WardroundError
 from core.log import Safe, logger
 from core.runtime import protocol
-from core.runtime.run import Hooks, Run
+from core.runtime.run import REPLAY, Hooks, Run
 from core.settings import Settings
 from core.store.cases import Cases
 from core.store.journal import Journal, RunRow
@@ -135,11 +135,19 @@ class Service:
         row = self.parts.journal.run(run_id)
         if row.status in ("finished", "failed"):
             return row.status
+        try:
+            return self._continue(row)
+        except StoreError as error:
+            if error.code == REPLAY:  # no program of this version can continue it: not to be tried at every resume
+                self._commit(row, ev.RunFailed(code=error.code, text=error.text), REPLAY)
+            raise
+
+    def _continue(self, row: RunRow) -> str:
         workflow = self.parts.workflow(row.workflow)
         if row.version != workflow.version:
             raise StoreError(
                 f"This run was made by version {row.version} of {row.workflow}; it can be read, not continued.",
-                code="replay",
+                code=REPLAY,
             )
         case = self.parts.cases.load(row.case_id, row.revision)
         return self._attempt(row, case, workflow)

@@ -11,6 +11,7 @@ from core.domain import event as ev
 from core.store.journal import Journal
 
 MOST_CRASHES = 3
+START_SILENCE_S = 60.0  # first import of native libraries on a cold disk
 BUSY_SILENCE_S = 10.0
 IDLE_SILENCE_S = 3.0
 STOP_GRACE_S = 5.0

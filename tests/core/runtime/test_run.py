@@ -13,8 +13,9 @@ from core.domain import event as ev
 from core.domain import memory as fold
 from core.domain.action import CallTool
 from core.domain.assessment import Assessment
+from core.domain.chat import ModelReply, ModelRequest
 from core.domain.evidence import Answer
-from core.domain.ports import Query
+from core.domain.ports import OnDelta, Query
 from core.errors import BugError, Cancelled, ModelError, StoreError, Waiting
 from core.runtime.budget import Budget
 from core.runtime.run import Hooks, Run
@@ -143,6 +144,33 @@ def test_memory_at_a_step_is_the_same_in_a_replay(shelf: Shelf) -> None:
     first = watching(start(row, shelf.journal, backbone=model()))
     assert first == [(0, 0), (1, 1), (3, 1), (4, 3)]
     assert watching(start(row, shelf.journal, backbone=model())) == first
+
+
+def test_the_latest_record_at_a_step_is_the_same_in_a_replay(shelf: Shelf) -> None:
+    def watching(run: Run) -> list[str]:
+        seen = [str(run.last_record and run.last_record.prompt_name)]
+        run.rank(request("rank"), ("a", "b"))
+        seen.append(str(run.last_record and run.last_record.prompt_name))
+        run.model(request("final", "final"))
+        return [*seen, str(run.last_record and run.last_record.prompt_name)]
+
+    row = shelf.queue()
+    first = watching(start(row, shelf.journal, backbone=model()))
+    assert first == ["None", "toy", "final"]
+    assert watching(start(row, shelf.journal, backbone=model())) == first
+
+
+class Mute(ScriptedBackbone):
+    """Gives no candidate at all."""
+
+    def sample(self, request: ModelRequest, n: int, on_delta: OnDelta) -> tuple[ModelReply, ...]:
+        return ()
+
+
+def test_a_call_without_a_reply_has_no_record(shelf: Shelf) -> None:
+    run = start(shelf.queue(), shelf.journal, backbone=Mute())
+    assert run.sample(request("draft", "draft"), 2) == ()
+    assert run.last_record is None
 
 
 def test_another_request_at_a_place_opens_read_only(shelf: Shelf) -> None:

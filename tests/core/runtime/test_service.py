@@ -203,6 +203,22 @@ def test_a_run_may_wait(shelf: Shelf, desk: Desk) -> None:
     desk.service.execute("r1")
     assert desk.sent[-1] == protocol.Ended(run="r1", status="waiting")
     assert shelf.journal.run("r1").status == "waiting"
+    desk.service.execute("r1")  # resumed without an answer
+    assert desk.sent[-1] == protocol.Ended(run="r1", status="waiting")
+    assert shelf.journal.run("r1").status == "waiting"
+
+
+def test_a_waiting_run_whose_worker_dies_in_its_replay_waits_on(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    shelf.queue(settings=Settings(on_question="wait"))
+    desk.service.execute("r1")
+
+    def die(case: Case, run: Run) -> object:
+        raise SystemExit
+
+    bench.functions["toy"] = die
+    with pytest.raises(SystemExit):
+        desk.service.execute("r1")
+    assert shelf.journal.run("r1").status == "waiting"
 
 
 def test_a_line_that_is_no_command_is_a_fault_and_no_end(shelf: Shelf, desk: Desk) -> None:
@@ -217,21 +233,42 @@ def test_a_line_that_is_no_command_is_a_fault_and_no_end(shelf: Shelf, desk: Des
 def test_another_version_of_the_workflow_is_read_only(shelf: Shelf, desk: Desk) -> None:
     shelf.queue(version="0")
     desk.service.execute("r1")
-    fault, ended = desk.sent
+    committed, fault, ended = desk.sent
+    assert isinstance(committed, protocol.Seq)
     assert isinstance(fault, protocol.Fault)
     assert fault.code == "replay"
     assert "it can be read, not continued" in fault.detail
     assert ended == protocol.Ended(run="r1", status="failed")
-    assert kinds(shelf) == []
-    assert shelf.journal.run("r1").status == "queued"
+    assert kinds(shelf) == ["RunFailed"]  # so that `resume` does not try it again and again
+    assert shelf.journal.run("r1").status == "failed"
+
+
+def test_a_run_that_another_program_began_is_over(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    shelf.queue(settings=Settings(on_question="wait"))
+    desk.service.execute("r1")
+
+    def other(case: Case, run: Run) -> object:
+        run.note(ev.EvidenceAdded(stage="something else"))
+        return an_assessment("x")
+
+    bench.functions["toy"] = other
+    desk.service.execute("r1")
+    assert isinstance(desk.sent[-2], protocol.Fault)
+    assert desk.sent[-1] == protocol.Ended(run="r1", status="failed")
+    last = shelf.journal.events("r1")[-1].event
+    assert isinstance(last, ev.RunFailed)
+    assert last.code == "replay"
+    assert shelf.journal.unfinished() == ()
+    assert shelf.journal.verify("r1") == ()
 
 
 def test_an_unknown_run_is_a_sentence(desk: Desk) -> None:
     desk.service.execute("r9")
     assert desk.sent == [
-        protocol.Fault(code="no such run", detail="There is no run r9."),
+        protocol.Fault(code="no such run", detail=desk.sent[0].detail),  # type: ignore[attr-defined]
         protocol.Ended(run="r9", status="failed"),
     ]
+    assert "There is no run r9. `wardround cases list` shows" in desk.sent[0].detail  # type: ignore[attr-defined]
 
 
 def test_a_bug_ends_the_run_and_names_a_crash_file(
