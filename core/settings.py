@@ -38,7 +38,10 @@ class Weighing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     absent_typical: Annotated[float, _doc("What an absent typical clue counts.")] = -0.75
     retrieval: Annotated[float, _doc("Weight of the guideline search in the structural score.")] = 0.25
     tau: Annotated[float, _doc("Temperature of the structural score in the softmax.")] = 0.8
-    beta_small: Annotated[float, _doc("Weight of the model's ranking below 3B parameters.")] = 0.35
+    # Measured with SmolLM2 on 24 invented vignettes: 0.35 took 3 of 24 first places from the structure, 0.03 none.
+    beta_small: Annotated[
+        float, _doc("Weight of the model's ranking below 3B parameters: it breaks ties, no more.")
+    ] = 0.03
     beta_large: Annotated[float, _doc("Weight of the model's ranking from 3B parameters on.")] = 1.0
     least_score: Annotated[float, _doc("Best structural score below which evidence is insufficient.")] = 0.6
     least_findings: Annotated[int, _doc("Informative findings below which evidence is insufficient.")] = 3

@@ -26,7 +26,7 @@ def test_weights_of_the_direct_workflow() -> None:
     assert (weights.hallmark, weights.typical, weights.occasional) == (3, 2, 1)
     assert (weights.against, weights.excludes) == (-2, -6)
     assert (weights.absent_hallmark, weights.absent_typical) == (-1.5, -0.75)
-    assert (weights.tau, weights.beta_small, weights.beta_large) == (0.8, 0.35, 1.0)
+    assert (weights.tau, weights.beta_small, weights.beta_large) == (0.8, 0.03, 1.0)
     assert (weights.retrieval, weights.least_score, weights.least_findings, weights.candidates) == (0.25, 0.6, 3, 12)
 
 

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
+from models import open_backbone
 from tests.helpers import workup
 
+MODEL = "smollm2-135m-instruct-q4_1"
 FULL = [row for row in workup.vignettes() if row["condition"]]
 SPARSE = [row for row in workup.vignettes() if not row["condition"]]
 
 
 def order(worked: workup.Worked) -> list[str]:
-    assert worked.assessment is not None
-    return [h.slug for h in worked.assessment.differential.hypotheses if h.band != "excluded"]
+    return [h.slug for h in worked.done.differential.hypotheses if h.band != "excluded" and h.concept]
 
 
 @pytest.fixture(scope="module")
@@ -37,18 +38,53 @@ def test_there_are_two_vignettes_a_condition_and_ten_sparse_ones() -> None:
 
 
 def test_the_right_condition_leads(results: dict[str, workup.Worked], capsys: pytest.CaptureFixture[str]) -> None:
-    first = third = 0
+    first, third = _places(results)
     for row in FULL:
-        ranked = order(results[row["id"]])
-        place = ranked.index(row["condition"]) + 1 if row["condition"] in ranked else 99
-        first += place == 1
-        third += place <= 3
-        with capsys.disabled():
-            print(f"{row['id']:34} place {place:2} {'' if place == 1 else ranked[:3]}")
+        place, ranked = _place(results[row["id"]], row["condition"]), order(results[row["id"]])
+        if place > 1:
+            with capsys.disabled():
+                print(f"{row['id']:34} place {place:2} {ranked[:3]}")
     with capsys.disabled():
         print(f"top-1 {first / len(FULL):.1%} top-3 {third / len(FULL):.1%}")
     assert first / len(FULL) >= 0.60
     assert third / len(FULL) >= 0.85
+
+
+def _places(results: dict[str, workup.Worked]) -> tuple[int, int]:
+    """How many right conditions stand first, and among the first three."""
+    places = [_place(results[row["id"]], row["condition"]) for row in FULL]
+    return sum(place == 1 for place in places), sum(place <= 3 for place in places)
+
+
+def _place(worked: workup.Worked, slug: str) -> int:
+    ranked = order(worked)
+    return ranked.index(slug) + 1 if slug in ranked else 99
+
+
+@pytest.mark.weights
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_model_does_not_make_it_worse(
+    smollm2: Path,
+    results: dict[str, workup.Worked],
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """At most two points of a hundred lower, first and among three."""
+    backbone = open_backbone(MODEL, packs=smollm2.parent.parent)
+    try:
+        ranked = {
+            row["id"]: workup.work_up(tmp_path_factory.mktemp("model"), workup.vignette_case(row), backbone=backbone)
+            for row in FULL
+        }
+    finally:
+        backbone.close()
+    assert all(worked.done.differential.model_used for worked in ranked.values())
+    with_model, without = _places(ranked), _places(results)
+    with capsys.disabled():
+        print(f"first and among three, with the model {with_model}, without {without}, of {len(FULL)}")
+    for ours, theirs in zip(with_model, without, strict=True):
+        assert ours / len(FULL) >= theirs / len(FULL) - 0.02
 
 
 def test_safety_flags_are_found_and_not_invented(
