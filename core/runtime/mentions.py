@@ -30,6 +30,12 @@ _CUE = re.compile(
     r"sensitiv(?:e|ity)\s+to|sensitivities|anaphyla\w+\s+(?:to|with|after)|reacts?\s+to|reacted\s+to)\b",
     re.I,
 )
+# A section of allergies that ends right before the sentence: its heading, and lines of a list below it.
+_HEADING = re.compile(
+    r"^[ \t]*(?:#+\s*)?\**(?:drug\s+|known\s+)?(?:allerg(?:y|ies)|adverse\s+reactions?|intolerances?)"
+    r"(?:\s+and\s+(?:intolerances?|adverse\s+reactions?))?\**:?\**[ \t]*\n(?:[ \t]*\n)?(?:[ \t]*\S[^\n]*\n)*[^\n]*\Z",
+    re.I | re.M,
+)
 # The treatment of a reaction, and what a germ is sensitive to.
 _NO_CUE = re.compile(r"\b(?:treat\w*|manag\w*|for)\s+(?:(?:an?|the|his|her|severe|acute)\s+)*$", re.I)
 _GERM = re.compile(
@@ -139,6 +145,9 @@ def _is_allergy(text: str, annotated: Annotated) -> bool:
     before = text[start : mention.end]  # "allergic to penicillin" may be one mention
     cues = [cue.end() for cue in _CUE.finditer(before) if _is_cue(before, cue)]
     if cues and not _CUE_ENDS.search(before, cues[-1]):
+        return True
+    heading = _HEADING.search(text, 0, start)
+    if heading is not None and not _CUE_ENDS.search(text, heading.end(), mention.start):
         return True
     return _AFTER.match(text, mention.end, end) is not None
 

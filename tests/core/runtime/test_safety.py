@@ -64,6 +64,13 @@ CREATININE = "Creatinine,88,umol/L,60,110,,2026-11-01T08:00\nCreatinine,{},umol/
             "drug-allergy",
             False,
         ),
+        ("A 70 year old man.\n\n## Allergies\nPenicillin (widespread urticaria, 1998).", "", "drug-allergy", False),
+        (
+            "A 70 year old man.\n\nAllergies\n- Penicillin\n\nMedication\n- Amoxicillin 500 mg",
+            "",
+            "drug-allergy",
+            True,
+        ),
         ("A 30 year old woman with asthma. Takes propranolol 40 mg.", "", "beta-blocker-in-asthma", True),
         ("A 30 year old woman, her mother has asthma. Takes propranolol 40 mg.", "", "beta-blocker-in-asthma", False),
         ("BP 84/50, HR 120.", "", "critical-sbp-low", True),
