@@ -1,39 +1,24 @@
 """Does the cited evidence carry a sentence? Checked by code, never by the model that wrote it (direct.md section 5).
 
-All numbers with their units, all concepts with their polarity, and all content words of the sentence must be found in
-the evidence it cites; else it is struck, and shown struck. Pure.
+Every number with its unit and name, every direction, every concept and every content word of the sentence, each with
+its polarity, time and subject, must be found in the evidence it cites; else it is struck, and shown struck. A number
+or direction must be found with its surroundings within one cited item. When in doubt, it is struck. Pure.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from core.domain import units
 from core.domain.assessment import Sentence
 from core.domain.evidence import Evidence
 from core.domain.notices import notice
 from core.domain.passage import Mention
-from core.domain.ports import Knowledge
+from core.domain.ports import Annotated, Knowledge
+from core.runtime import claims
+from core.runtime.claims import Claim, Context
 
 _ID = re.compile(r"\s*\[(e\d+(?:\s*,\s*e\d+)*)\]")
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:[.,]\d+)?(?![\w.]*\d)")
-_UNIT = re.compile(r"\s?([^\s,;()]{1,14})")
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]{3,}")
-_NEGATION = re.compile(r"\b(no|not|without|denies|denied|absent|neither|nor|never|negative)\b", re.I)
-_CHANGE = re.compile(
-    r"\b(rise|rises|risen|rising|rose|fell|falls?|fallen|falling)\b.*?\bfrom (\d+(?:\.\d+)?)\D.*?\bto (\d+(?:\.\d+)?)"
-)
-_STEM = 5
-_GLUE = frozenset(
-    """
-    about absent above after also another appears because been before being below both clearly current currently denies
-    down during each fell finding findings from given gives have having higher into known level levels lower lowered
-    measured neither negative nothing noted only other over patient patients present raised recorded remains reported
-    rise risen rising said same seen shown shows since some still such suggests taken takes taking than that their there
-    these they this those today under value values were when where which while with without
-    """.split()  # noqa: SIM905 - a word list reads better as words
-)
 
 
 def split_cites(text: str) -> tuple[str, tuple[str, ...]]:
@@ -63,71 +48,116 @@ def _fault(text: str, cites: Sequence[str], evidence: Mapping[str, Evidence], kn
     unknown = [cited for cited in cites if cited not in evidence]
     if not cites or unknown:
         return f"unknown evidence {unknown[0]}" if unknown else "cites nothing"
-    carried = " ".join(evidence[cited].text for cited in cites)
+    text = claims.prose(text)
+    mentions = knowledge.annotate(text)
+    said = claims.read(text, mentions)
+    if not said:
+        return "the sentence says nothing"
+    cited = [claims.prose(evidence[identifier].text) for identifier in cites]
+    known = [knowledge.annotate(item) for item in cited]
+    items = [claims.read(item, found) for item, found in zip(cited, known, strict=True)]
     return (
-        _foreign_number(text, carried)
-        or _foreign_concept(text, carried, knowledge)
-        or _flipped_negation(text, carried)
-        or _foreign_word(text, carried)
+        _first(_foreign_value(claim, items) for claim in said if claim.token.kind == "number")
+        or _foreign_concept(mentions, [one for found in known for one in found], said, knowledge)
+        or _first(_foreign_word(claim, items) for claim in said if claim.token.kind == "word")
+        or _first(_foreign_direction(claim, items) for claim in said if claim.token.kind == "direction")
     )
 
 
-def _foreign_number(text: str, carried: str) -> str:
-    known = _numbers(carried)
-    for value, unit in sorted(_numbers(text)):
-        matching = {other for number, other in known if number == value}
-        if not matching:
-            return f"the number {value:g} is not in the evidence"
-        if unit and unit not in matching:
-            return f"{value:g} {unit} is not in the evidence"
-    return ""
+def _first(faults: Iterable[str]) -> str:
+    return next(filter(None, faults), "")
 
 
-def _numbers(text: str) -> set[tuple[float, str]]:
-    """Numbers with the unit that follows, by its canonical name; empty where none follows."""
-    found = set()
-    for match in _NUMBER.finditer(text):
-        after = _UNIT.match(text, match.end())
-        unit = units.find_unit(after.group(1).rstrip(".")) if after else None
-        found.add((float(match.group().replace(",", ".")), str(unit) if unit else ""))
-    return found
+def _foreign_value(claim: Claim, items: Sequence[Sequence[Claim]]) -> str:
+    """A number must stand in one item with the same unit, name and context, among the same words."""
+    same = [(other, item) for item in items for other in item if _same_number(claim, other)]
+    shown = f"{claim.token.raw} {claim.token.unit}".rstrip()
+    if not same:
+        return f"the number {claim.token.raw} is not in the evidence"
+    same = [(other, item) for other, item in same if claim.token.unit in ("", other.token.unit)]
+    if not same:
+        return f"{shown} is not in the evidence"
+    same = [(other, item) for other, item in same if _same_name(claim, other) and _holds(item, claim.segment)]
+    if not same:
+        return f"the evidence does not say {shown} of “{' '.join(claim.name) or 'this'}”"
+    return _otherwise(shown, claim, [other for other, _ in same])
 
 
-def _foreign_concept(text: str, carried: str, knowledge: Knowledge) -> str:
-    """Every concept of the sentence must be in the evidence (itself or something more specific), equally denied."""
-    known = [
-        (knowledge.ancestors(annotated.mention.concept), annotated.polarity)
-        for annotated in knowledge.annotate(carried)
+def _same_number(claim: Claim, other: Claim) -> bool:
+    return other.token.kind == "number" and other.token.key == claim.token.key
+
+
+def _same_name(claim: Claim, other: Claim) -> bool:
+    """The sentence names nothing that the evidence does not, and the evidence's nearest name is in the sentence."""
+    if not claim.name or not other.name:
+        return claim.name == other.name
+    return set(claim.name) <= other.stretch and other.name[-1] in claim.segment | set(claim.name)
+
+
+def _holds(item: Sequence[Claim], words: frozenset[str]) -> bool:
+    return words <= {claim.token.key for claim in item if claim.token.kind == "word"}
+
+
+def _foreign_direction(claim: Claim, items: Sequence[Sequence[Claim]]) -> str:
+    """ "Raised", "has fallen": said of the same name, in the same sense, in one item."""
+    same = [
+        other
+        for item in items
+        for other in item
+        if other.token.kind == "direction"
+        and set(other.token.key) & set(claim.token.key)
+        and set(claim.name) <= {*other.stretch, *other.name}
+        and _holds(item, claim.segment)
     ]
-    for annotated in knowledge.annotate(text):
-        concept = annotated.mention.concept
-        polarities = {polarity for ancestors, polarity in known if concept in ancestors}
-        if annotated.polarity not in polarities and not _change_shown(text, annotated.mention):
-            entry = knowledge.concept(concept)
-            name = entry.name if entry else concept
-            return f"the evidence says otherwise about {name}" if polarities else f"{name} is not in the evidence"
+    if not same:
+        return f"the evidence does not say “{claim.token.raw}” of “{' '.join(claim.name) or 'this'}”"
+    return _otherwise(f"“{claim.token.raw}”", claim, same)
+
+
+def _foreign_word(claim: Claim, items: Sequence[Sequence[Claim]]) -> str:
+    """Content words by their stems; wording of our own ("patient", "shows") needs no evidence."""
+    shown = f"“{claim.token.raw}”"
+    same = [other for item in items for other in item if other.token[:2] == ("word", claim.token.key)]
+    return _otherwise(shown, claim, same) if same else f"{shown} is not in the evidence"
+
+
+def _otherwise(shown: str, claim: Claim, same: Sequence[Claim]) -> str:
+    """Why none of the places in the evidence means it as the sentence does; empty where one does."""
+    return _differs(shown, claim.context, [other.context for other in same])
+
+
+def _differs(shown: str, context: Context, known: Sequence[Context]) -> str:
+    if context in known:
+        return ""
+    if context.polarity not in {other.polarity for other in known}:
+        return f"the evidence says otherwise about {shown} ({known[0].polarity}, not {context.polarity})"
+    if context.who not in {other.who for other in known}:
+        return f"the evidence says {shown} of another subject ({known[0].who}, not {context.who})"
+    return f"the evidence says {shown} of another time ({known[0].time}, not {context.time})"
+
+
+def _foreign_concept(
+    mentions: Sequence[Annotated], known: Sequence[Annotated], said: Sequence[Claim], knowledge: Knowledge
+) -> str:
+    """Every concept of the sentence must be in the evidence (itself or something more specific), meant alike.
+
+    A concept that contains a direction ("creatinine has risen") is left to the check of directions.
+    """
+    for mentioned in mentions:
+        concept = mentioned.mention.concept
+        if _directed(mentioned.mention, said):
+            continue
+        entry = knowledge.concept(concept)
+        name = entry.name if entry else concept
+        same = [_context(other) for other in known if concept in knowledge.ancestors(other.mention.concept)]
+        if fault := _differs(name, _context(mentioned), same) if same else f"{name} is not in the evidence":
+            return fault
     return ""
 
 
-def _change_shown(text: str, mention: Mention) -> bool:
-    """Is the concept a rise or fall ("creatinine has risen from 96 to 214") that the sentence's own numbers show?"""
-    change = _CHANGE.search(text)
-    if change is None or not mention.start <= change.start(1) < mention.end:
-        return False
-    before, after = float(change.group(2)), float(change.group(3))
-    return after > before if change.group(1).startswith(("ris", "rose")) else after < before
+def _context(mentioned: Annotated) -> Context:
+    return Context(mentioned.polarity, mentioned.time, mentioned.who)
 
 
-def _flipped_negation(text: str, carried: str) -> str:
-    if _NEGATION.search(text) and not _NEGATION.search(carried):
-        return "the evidence denies nothing"
-    return ""
-
-
-def _foreign_word(text: str, carried: str) -> str:
-    """Content words by their first letters; wording of our own ("patient", "shows") needs no evidence."""
-    stems = {word[:_STEM] for word in map(str.lower, _WORD.findall(carried))}
-    for word in _WORD.findall(text):
-        if word.lower() not in _GLUE and word.lower()[:_STEM] not in stems:
-            return f"“{word}” is not in the evidence"
-    return ""
+def _directed(mention: Mention, said: Sequence[Claim]) -> bool:
+    return any(claim.token.kind == "direction" and mention.start <= claim.token.start < mention.end for claim in said)
