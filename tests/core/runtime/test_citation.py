@@ -169,7 +169,7 @@ def _stay(rows: list[tuple[str, str]]) -> float:
 
 
 def test_statements_of_real_findings_stay_as_they_are_and_rephrased() -> None:
-    """None of the 2,900 was struck when this was written."""
+    """When this was written: 1,543 copies, 439 values, 382 presences, none struck; 3 of 536 absences struck."""
     known = _statements()
     held = [(text, finding) for text, finding in known.items() if finding.holds and finding.extractor != "allergy"]
     named = {text: wording.lowered(finding.name) for text, finding in known.items()}
