@@ -6,9 +6,10 @@ of ours becomes a crash file and a sentence; the window lives on.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -30,12 +31,16 @@ WINDOW_STATE = "window.ini"
 PAINT_ONLY = "--paint-only"  # prints how the first paint went, and ends: for measurements
 HEAVY = ("llama_cpp", "onnxruntime", "scipy", "numpy", "pydicom", "PIL", "torch")
 DAMAGED_QT = "This build of Qt for Python damages the interpreter. Reinstall Wardround."
+NO_SCREEN = "There is no screen here for a window. `wardround --help` lists what works without one."
 ROUNDS, DRIFT = 100, 20
 POLL_MS = 250  # Ctrl+C in a terminal is heard at the next turn of Python
 
 
 def run_window(argv: Sequence[str]) -> int:
     """Open the window of a profile and return its exit code when it is closed."""
+    if not has_screen(os.environ, sys.platform):
+        sys.stderr.write(tr(NO_SCREEN) + "\n")
+        return EXIT_ACT
     application = QApplication.instance() or QApplication(list(argv[:1]))
     if not isinstance(application, QApplication):
         return EXIT_BUG
@@ -53,6 +58,12 @@ def run_window(argv: Sequence[str]) -> int:
         return Session(application, profile, paint_only=PAINT_ONLY in argv).run()
     finally:
         lock.release()
+
+
+def has_screen(environment: Mapping[str, str], platform: str) -> bool:
+    """Is there anything to draw on? Without it Qt would end the process itself, with a text for programmers."""
+    named = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return not platform.startswith("linux") or any(environment.get(name) for name in named)
 
 
 def profile_of(argv: Sequence[str]) -> Path:
@@ -178,6 +189,4 @@ def since_start() -> float:
         up = float(Path("/proc/uptime").read_text().split()[0])
     except (OSError, IndexError, ValueError):
         return time.process_time()
-    import os
-
     return up - ticks / os.sysconf("SC_CLK_TCK")

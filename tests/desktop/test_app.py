@@ -15,8 +15,9 @@ from pytestqt.qtbot import QtBot
 from core.errors import EXIT_ACT, EXIT_BUG, EXIT_DONE
 from core.store.database import ProfileLock
 from desktop import app
-from desktop.app import Session, counts_are_stable, profile_of, run_window
+from desktop.app import NO_SCREEN, Session, counts_are_stable, has_screen, profile_of, run_window
 from desktop.views.look import look
+from tests.helpers.program import command
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,6 +70,24 @@ def test_first_paint_is_short_and_imports_nothing_heavy(home: Path) -> None:
         assert said["heavy"] == []
         seconds.append(said["seconds"])
     assert min(seconds) <= 3.0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
+def test_without_a_screen_it_says_so_and_ends(home: Path) -> None:
+    """Qt would print plugin names and end the process by SIGABRT."""
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    bare = {name: value for name, value in os.environ.items() if name not in screens}
+    done = subprocess.run(command(), env=bare, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (EXIT_ACT, "")
+    assert done.stderr == NO_SCREEN + "\n"
+    assert not (home / "profile").exists()
+
+
+@pytest.mark.parametrize("name", ["DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"])
+def test_any_of_three_names_a_screen(name: str) -> None:
+    assert has_screen({name: "x"}, "linux")
+    assert not has_screen({name: ""}, "linux")
+    assert has_screen({}, "win32") and has_screen({}, "darwin")
 
 
 def test_mistake_of_ours_leaves_a_crash_file_and_the_window(qtbot: QtBot, open_window: Opener, home: Path) -> None:
