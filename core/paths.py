@@ -20,16 +20,17 @@ def _home() -> Path | None:
     return Path(value) if value else None
 
 
-def _folder(name: str, platform_default: str) -> Path:
+def _folder(name: str, platform_default: str, *, make: bool = True) -> Path:
     home = _home()
     path = home / name if home else Path(platform_default)
-    path.mkdir(parents=True, exist_ok=True)
+    if make:
+        path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def profile_folder(name: str = "profile") -> Path:
-    """Databases, artifacts, settings, lock; the demo has a profile of its own ("demo")."""
-    return _folder(name, str(Path(platformdirs.user_data_dir(APP, appauthor=False)) / name))
+def profile_folder(name: str = "profile", *, make: bool = True) -> Path:
+    """Databases, artifacts, settings, lock; the demo has a profile of its own ("demo"). Who only reads makes none."""
+    return _folder(name, str(Path(platformdirs.user_data_dir(APP, appauthor=False)) / name), make=make)
 
 
 def packs_folder() -> Path:

@@ -26,6 +26,9 @@ from core.store.journal import RunRow
 
 MOST_MISSING = 5
 MOST_HELPFUL = 8
+MOST_FAULTS = 3
+EFFECTS = ("model", "tool", "search", "question")  # kinds of steps that did something, not only noted it
+PUBLISHED = "passage"  # the kind of provenance that is no part of the case
 OBTAINED = {
     "history": "history",
     "examination": "examination",
@@ -36,21 +39,23 @@ OBTAINED = {
 }
 
 
-def build(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
+def build(case: Case, row: RunRow, memory: WorkingMemory, *, faults: Sequence[str] = ()) -> Report:
     """The report of a run at this moment; of a stopped one what there is, marked partial (N18).
+
+    `faults`: what `Journal.verify` says of the run; it stands above everything else.
 
     Raises:
         UserError: the run has produced nothing yet.
     """
     assessment = memory.assessment
     if assessment is None:
-        return _partial(case, row, memory)
+        return _partial(case, row, memory, faults)
     return Report(
         title=case.title,
         patient=_patient(case, memory),
         run_id=row.id,
         created_at=row.created_at,
-        banner=_banner(row, memory, assessment.unavailable),
+        banner=(*_untrue(faults), *_banner(row, memory), _missing_inputs(assessment.unavailable), *_rung(memory)),
         blocks=tuple(block for block in _blocks(assessment, memory) if block.lines or block.tables),
         evidence=assessment.evidence,
         footer=(
@@ -61,18 +66,20 @@ def build(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
     )
 
 
-def _partial(case: Case, row: RunRow, memory: WorkingMemory) -> Report:
+def _partial(case: Case, row: RunRow, memory: WorkingMemory, faults: Sequence[str]) -> Report:
+    """What inputs lacked is said by the assessment, which is not there yet: the banner is silent about it."""
     if not memory.steps:
         raise UserError("This run has not produced anything yet.", code="no report")
-    done = sum(1 for step in memory.steps if step.done and not step.failed)
-    partial = notice("N18", k=done, n=len(memory.steps))
+    effects = [step for step in memory.steps if step.kind in EFFECTS]
+    done = sum(1 for step in effects if step.done and not step.failed)
+    partial = notice("N18", k=done, n=len(effects))
     lines = tuple(Line(text=step.text, tone="serious" if step.failed else "plain") for step in memory.steps)
     return Report(
         title=case.title,
         patient=_patient(case, memory),
         run_id=row.id,
         created_at=row.created_at,
-        banner=(partial, *_banner(row, memory, ())),
+        banner=(*_untrue(faults), partial, *_banner(row, memory), *_rung(memory)),
         blocks=(Block(id="steps", title="Steps so far", lines=lines),),
         evidence=memory.evidence,
         footer=(notice("N8"),),
@@ -100,12 +107,27 @@ def _patient(case: Case, memory: WorkingMemory) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _banner(row: RunRow, memory: WorkingMemory, unavailable: Sequence[str]) -> tuple[str, ...]:
+def _untrue(faults: Sequence[str]) -> tuple[str, ...]:
+    """What the journal was found to be: changed, cut or damaged since it was written."""
+    if not faults:
+        return ()
+    more = len(faults) - MOST_FAULTS
+    rest = f"; and {more} more" if more > 0 else ""
+    return (f"The journal of this run does not fit its hash chain: {'; '.join(faults[:MOST_FAULTS])}{rest}.",)
+
+
+def _missing_inputs(unavailable: Sequence[str]) -> str:
+    return notice("N3", list=", ".join(unavailable) or "none")
+
+
+def _rung(memory: WorkingMemory) -> tuple[str, ...]:
+    return (notice("N13", rung=memory.rung, reason=memory.rung_reason),) if memory.rung_reason else ()
+
+
+def _banner(row: RunRow, memory: WorkingMemory) -> tuple[str, ...]:
     signed = () if memory.signed_by else (notice("N2"),)
     research = (notice("N6"),) if row.settings.profile == "research_imaging" else ()
-    rung = (notice("N13", rung=memory.rung, reason=memory.rung_reason),) if memory.rung_reason else ()
-    missing = notice("N3", list=", ".join(unavailable) or "none")
-    return (notice("N1"), *signed, *research, notice("N7"), missing, *rung)
+    return (notice("N1"), *signed, *research, notice("N7"))
 
 
 def _blocks(assessment: Assessment, memory: WorkingMemory) -> Iterable[Block]:
@@ -246,17 +268,31 @@ def _model_lines(assessment: Assessment, memory: WorkingMemory) -> Iterable[str]
         yield f"Prompt {record.prompt_name}, sha256 {record.prompt_sha256}."
 
 
-def text(report: Report) -> str:
-    """The report for a terminal."""
+def text(report: Report, *, full: bool = False) -> str:
+    """The report for a terminal. `full` lists the published sources too; without it they are counted."""
     out = [report.title, report.patient, "", *report.banner]
     for block in report.blocks:
         out += ["", block.title.upper()]
         out += [_text_line(line) for line in block.lines]
         for table in block.tables:
             out += _text_table(table)
-    out += ["", "EVIDENCE"]
-    out += [f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}" for item in cited(report)]
-    return "\n".join([*out, "", *report.footer])
+    return "\n".join([*out, *_text_evidence(report, full), "", *report.footer])
+
+
+def headline(report: Report) -> str:
+    """The conclusion in one sentence; nothing while there is none."""
+    return next((block.lines[0].text for block in report.blocks if block.id == "conclusion" and block.lines), "")
+
+
+def _text_evidence(report: Report, full: bool) -> list[str]:
+    """What was cited: what stands in this case, and how much was published about it."""
+    items = cited(report)
+    case = [item for item in items if full or item.provenance.kind != PUBLISHED]
+    lines = [f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}" for item in case]
+    if others := len(items) - len(case):
+        what = "one published source" if others == 1 else f"{others} published sources"
+        lines.append(f"  and {what}: `wardround report {report.run_id} --full` lists all")
+    return ["", "EVIDENCE", *lines] if lines else []
 
 
 def _text_line(line: Line) -> str:

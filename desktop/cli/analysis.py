@@ -29,6 +29,7 @@ from desktop.cli import answers, documents
 from desktop.cli.arguments import DEMO
 from desktop.cli.boundary import sentence_of
 from desktop.cli.session import Session, opened
+from desktop.cli.terminal import counted, one_line
 from desktop.i18n import tr
 
 EXAMPLE = "a"
@@ -70,13 +71,15 @@ def show_demo(chosen: argparse.Namespace) -> int:
         _tell(session, outcome, code, text=True)
         if code == EXIT_DONE:
             session.terminal.say(tr("In the window: wardround --profile demo"))
+        if outcome.report is not None:
+            session.terminal.say(documents.headline(outcome.report))
         return code
 
 
 def import_files(chosen: argparse.Namespace) -> int:
     """Read files into a case; say what was not read, and why."""
     with opened(chosen, writes=True) as session, _stoppable() as stop:
-        case = _import(session, tuple(chosen.paths), case_id=chosen.case, title=chosen.title, stop=stop)
+        case = _import(session, tuple(chosen.paths), case_id=chosen.case, title=chosen.title or "", stop=stop)
         _show_import(session, case)
     return EXIT_DONE
 
@@ -109,6 +112,8 @@ def resume_runs(chosen: argparse.Namespace) -> int:
             session.terminal.say(tr("There is no interrupted run."))
         worst, outcomes = EXIT_DONE, []
         for row in rows:
+            if not chosen.run:
+                session.terminal.say(_named(session, row))
             code, outcome = _follow(session, row, plan, fault=chosen.fault)
             worst = max(worst, code)
             outcomes.append(outcome)
@@ -119,6 +124,12 @@ def resume_runs(chosen: argparse.Namespace) -> int:
         if session.terminal.json:
             session.terminal.value(tuple(outcomes))
         return worst
+
+
+def _named(session: Session, row: RunRow) -> str:
+    """Which case a run is of, for a person who did not name it."""
+    case = session.stores.cases.load(row.case_id, row.revision)
+    return tr("{title} ({id}), run {run}", title=one_line(case.title), id=case.id, run=row.id)
 
 
 # ------------------------------------------------------------------------------------------------ import
@@ -159,7 +170,8 @@ def _show_import(session: Session, case: Case) -> None:
         session.terminal.value(Imported(case=case.id, revision=case.revision, items=items, unread=unread))
         return
     say = session.terminal.say
-    say(tr("Case {id}, revision {n}: {k} items.", id=case.id, n=case.revision, k=len(case.items)))
+    many = counted(len(case.items), tr("item"), tr("items"))
+    say(tr("Case {id}, revision {n}: {items}.", id=case.id, n=case.revision, items=many))
     if case.unread:
         say(tr("Not read:"))
     for entry in case.unread:
@@ -268,7 +280,8 @@ def _tell(session: Session, outcome: Outcome, code: int, *, text: bool) -> int:
     if terminal.json:
         terminal.value(outcome)
     elif outcome.report is not None:
-        terminal.say(documents.as_text(outcome.report) if text else "")
+        if text:
+            terminal.say(documents.as_text(outcome.report))
         terminal.say(tr("Run {id}. HTML report: {path}", id=outcome.run, path=outcome.html))
     if outcome.sentence:
         terminal.remark(outcome.sentence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,11 @@ from desktop.i18n import tr
 
 State = Literal["present", "absent", "not obtainable"]
 Given = dict[str, State]
+NO_FILE = "--on-question takes `unavailable`, `wait`, or the name of an answer file; there is no file {path}."
+_BARE = re.compile(
+    r"""\s*["']?(?P<concept>[^"'=\s#]+)["']?\s*[=:]\s*(?P<state>present|absent|not obtainable)\s*(?:#.*)?""",
+    re.IGNORECASE,
+)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +36,7 @@ def plan(option: str) -> Plan:
     """The option `--on-question` as a plan.
 
     Raises:
-        UserError: neither a known word nor a readable answer file.
+        UserError: neither a known word nor a usable answer file.
     """
     if option == "":
         return Plan()
@@ -44,25 +50,42 @@ def plan(option: str) -> Plan:
 def _read(path: Path) -> Given:
     try:
         data = path.read_bytes()
-        rows = codec.decode(data, dict[str, str]) if path.suffix == ".json" else tomllib.loads(data.decode())
-        return msgspec.convert(rows, Given)
+    except FileNotFoundError as error:
+        raise UserError(tr(NO_FILE, path=path), code="answers") from error
     except OSError as error:
         raise UserError(f"The answer file {path} cannot be read: {error.strerror}.", code="answers") from error
+    try:
+        rows = codec.decode(data, dict[str, str]) if path.suffix == ".json" else tomllib.loads(data.decode())
+        return msgspec.convert(rows, Given)
     except (ValueError, msgspec.MsgspecError) as error:
+        how = _ready_line(data) or tr(
+            '{why}. Each line: "concept" = "present", "absent" or "not obtainable"', why=error
+        )
         raise UserError(
-            f'The answer file {path} is not usable ({error}). Each line: concept = "present", "absent" or '
-            '"not obtainable".',
-            code="answers",
+            tr("The answer file {path} is not usable: {how}.", path=path, how=how), code="answers"
         ) from error
 
 
+def _ready_line(data: bytes) -> str:
+    """For the first line that only lacks its quotes: the line as it must be."""
+    for number, line in enumerate(data.decode(errors="replace").splitlines(), start=1):
+        found = _BARE.fullmatch(line)
+        if found is not None and '"' not in found["state"]:
+            ready = f'"{found["concept"]}" = "{found["state"].lower()}"'
+            return tr("line {n} lacks quotes. Write it so: {line}", n=number, line=ready)
+    return ""
+
+
 def give(session: Session, run_id: str, plan: Plan) -> bool:
-    """Commit the file's answers to the open question; what it does not hold is not obtainable. False: no file."""
+    """Commit answers to the open question: those of the file, and "not obtainable" to what it does not hold, or to all
+    of it when the person said "unavailable". False: nothing was said, the run waits on.
+    """
     asked = session.stores.journal.open_question(run_id)
     gaps: tuple[Gap, ...] = getattr(getattr(asked and asked.event, "question", None), "gaps", ())
-    if plan.given is None or not gaps:
+    given = {} if plan.on_question == "unavailable" else plan.given
+    if given is None or not gaps:
         return False
-    answers = tuple(Answer(concept=gap.concept, state=plan.given.get(gap.concept, "not obtainable")) for gap in gaps)
+    answers = tuple(Answer(concept=gap.concept, state=given.get(gap.concept, "not obtainable")) for gap in gaps)
     session.stores.journal.answer(run_id, answers, session.bench.actor)
     return True
 

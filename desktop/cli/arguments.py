@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,14 +19,17 @@ def profile_of(chosen: argparse.Namespace) -> Path:
     """The folder of the profile that was asked for: a path, the name "demo", or the person's own."""
     given = str(chosen.profile)
     if not given:
-        return paths.profile_folder()
-    return paths.profile_folder(DEMO) if given == DEMO else Path(given)
+        return paths.profile_folder(make=False)
+    return paths.profile_folder(DEMO, make=False) if given == DEMO else Path(given)
 
 
 def parse(given: list[str]) -> argparse.Namespace:
     """The command line as a namespace; ends the process with 2 and a usage line when it is wrong."""
     parser = _parser()
     chosen = parser.parse_args(given)
+    if chosen.version:
+        print(f"wardround {version(paths.APP)}")
+        parser.exit()
     if chosen.fault and os.environ.get("WARDROUND_TESTING") != "1":
         parser.error("--fault is for tests only")
     return chosen
@@ -33,8 +37,11 @@ def parse(given: list[str]) -> argparse.Namespace:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="wardround", description=tr("An offline clinical case workbench. Without a command the window opens.")
+        prog="wardround",
+        description=tr("An offline clinical case workbench. Without a command the window opens."),
+        allow_abbrev=False,
     )
+    parser.add_argument("--version", action="store_true", help=tr("print the version"))
     parser.add_argument("--json", action="store_true", help=tr("print values as JSON, for scripts"))
     parser.add_argument("--profile", default="", metavar="FOLDER", help=tr("another profile; `demo` is the demo's"))
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
@@ -52,7 +59,7 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _command(commands: _Commands, name: str, text: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=text, description=text)
+    parser = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
     # SUPPRESS: given after the command it must not undo what was given before it.
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     parser.add_argument("--profile", default=argparse.SUPPRESS, metavar="FOLDER", help=argparse.SUPPRESS)
@@ -68,7 +75,7 @@ def _add_work(commands: _Commands) -> None:
     intake = _command(commands, "import", tr("read files or folders into a case"))
     intake.add_argument("paths", nargs="+", metavar="PATH", type=Path)
     intake.add_argument("--case", default="", metavar="ID", help=tr("add to this case instead of making a new one"))
-    intake.add_argument("--title", default="", help=tr("title of a new case"))
+    intake.add_argument("--title", type=_title, default=None, help=tr("title of a new case"))
 
     run = _command(commands, "run", tr("analyse a case"))
     run.add_argument("--case", required=True, metavar="ID")
@@ -95,6 +102,19 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _title(text: str) -> str:
+    title = " ".join(text.split())
+    if not title:
+        raise argparse.ArgumentTypeError(tr("a title needs a letter; without --title the files name the case"))
+    return title
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(tr("a whole number of at least 1 is wanted, not {given}", given=text))
+    return int(text)
+
+
 def _add_reading(commands: _Commands) -> None:
     report = _command(commands, "report", tr("the report of a run"))
     report.add_argument("run", metavar="RUN")
@@ -102,6 +122,7 @@ def _add_reading(commands: _Commands) -> None:
     form.add_argument("--html", dest="form", action="store_const", const="html")
     form.add_argument("--text", dest="form", action="store_const", const="text")
     report.add_argument("--out", type=Path, default=None, metavar="FILE", help=tr("write it there"))
+    report.add_argument("--full", action="store_true", help=tr("as text: list the published sources too"))
 
     cases = _command(commands, "cases", tr("the cases of the profile"))
     acts = cases.add_subparsers(metavar="ACTION", dest="action", required=True)
@@ -114,7 +135,7 @@ def _add_reading(commands: _Commands) -> None:
     _command(acts, "list", tr("the conditions, with edition and review state"))
     search = _command(acts, "search", tr("passages for a text"))
     search.add_argument("text")
-    search.add_argument("-k", type=int, default=5, help=tr("how many"))
+    search.add_argument("-k", type=_at_least_one, default=5, help=tr("how many"))
 
 
 def _add_machine(commands: _Commands) -> None:

@@ -52,9 +52,7 @@ def measure(chosen: argparse.Namespace) -> int:
 
 
 def _measured(session: Session, backbone: str | None) -> Measured:
-    def say(text: str) -> None:
-        session.terminal.progress(0, 0, text)
-
+    say = session.terminal.part
     say(tr("starting the window"))
     paints = [first_paint() for _ in range(STARTS)]
     best = min(paints, key=lambda paint: paint.seconds)
@@ -75,9 +73,10 @@ def _measured(session: Session, backbone: str | None) -> Measured:
 def _model_ratios(pack: str, session: Session) -> list[Ratio]:
     from models import open_backbone
 
+    session.terminal.part(tr("loading {pack}", pack=pack))
     backbone = open_backbone(pack, on_progress=lambda done, total: session.terminal.progress(done, total, pack))
     try:
-        return list(speed.measure_model(backbone, lambda text: session.terminal.progress(0, 0, text)))
+        return list(speed.measure_model(backbone, session.terminal.part))
     finally:
         backbone.close()
 

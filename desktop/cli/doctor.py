@@ -20,7 +20,7 @@ from core.errors import EXIT_ACT, EXIT_DONE, SecurityError, WardroundError
 from desktop import assembly, offline
 from desktop.assembly import Ledger
 from desktop.cli.session import Session, opened
-from desktop.cli.terminal import columns
+from desktop.cli.terminal import columns, counted
 from desktop.i18n import tr
 
 State = Literal["ok", "missing", "fault"]
@@ -73,7 +73,8 @@ def _processor(_session: Session) -> Iterator[Check]:
 
 
 def _folders(session: Session) -> Iterator[Check]:
-    yield Check(name="profile", state="ok", text=str(session.profile))
+    new = "" if session.place == session.profile else tr(" (not there yet; the first import or demo makes it)")
+    yield Check(name="profile", state="ok", text=f"{session.profile}{new}")
     yield Check(name="packs", state="ok", text=str(paths.packs_folder()))
     yield Check(name="logs", state="ok", text=str(paths.log_folder()))
 
@@ -93,7 +94,7 @@ def _packs(session: Session) -> Iterator[Check]:
 
 def _knowledge(session: Session) -> Iterator[Check]:
     try:
-        with assembly.open_knowledge(session.profile) as (knowledge, _retriever):
+        with assembly.open_knowledge(session.place) as (knowledge, _retriever):
             text = tr("{n} conditions, {k} rules", n=len(knowledge.conditions), k=len(knowledge.rules))
         yield Check(name="knowledge", state="ok", text=text)
     except WardroundError as error:
@@ -105,7 +106,7 @@ def _journal(session: Session) -> Iterator[Check]:
     journal = session.stores.journal
     runs = journal.runs()
     faults = [fault for run in runs for fault in journal.verify(run.id)]
-    text = "; ".join(faults[:3]) if faults else tr("{n} runs, every chain intact", n=len(runs))
+    text = "; ".join(faults[:3]) if faults else tr("{runs}, every chain intact", runs=counted(len(runs), "run", "runs"))
     yield Check(name="journal", state="fault" if faults else "ok", text=text)
 
 

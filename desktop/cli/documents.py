@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from core.domain import memory
 from core.domain.case import Case
 from core.domain.report import Report
-from core.errors import StoreError
+from core.errors import StoreError, UserError
 from desktop.cli.session import Session
+from desktop.i18n import tr
 
 FOLDER = "reports"
+Form = Literal["html", "text", "json"]
+FORMS: dict[str, Form] = {".html": "html", ".htm": "html", ".txt": "text", "": "text", ".json": "json"}
 
 
 def build(session: Session, run_id: str) -> tuple[Report, Case]:
@@ -23,14 +27,22 @@ def build(session: Session, run_id: str) -> tuple[Report, Case]:
 
     row = session.stores.journal.run(run_id)
     case = session.stores.cases.load(row.case_id, row.revision)
-    return report.build(case, row, memory.fold(session.stores.journal.events(run_id))), case
+    folded = memory.fold(session.stores.journal.events(run_id))
+    return report.build(case, row, folded, faults=session.stores.journal.verify(run_id)), case
 
 
-def as_text(report: Report) -> str:
-    """The report for a terminal."""
+def as_text(report: Report, *, full: bool = False) -> str:
+    """The report for a terminal; `full` lists the published sources too."""
     from core.runtime.report import text
 
-    return text(report)
+    return text(report, full=full)
+
+
+def headline(report: Report) -> str:
+    """The conclusion in one sentence."""
+    from core.runtime import report as reports
+
+    return reports.headline(report)
 
 
 def as_html(session: Session, report: Report, case: Case) -> str:
@@ -50,13 +62,33 @@ def write_html(session: Session, run_id: str) -> tuple[Report, Path]:
     """Write the page beside the profile's data; returns the report and the file."""
     report, case = build(session, run_id)
     path = session.profile / FOLDER / f"{run_id}.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
     write(path, as_html(session, report, case))
     return report, path
 
 
+def form_of(target: Path | None, named: Form | None) -> Form:
+    """The form that was named, else the one that the file's name says.
+
+    Raises:
+        UserError: the target is a folder or lies in none, or nothing says which form it shall have.
+    """
+    if target is None:
+        return named or "text"
+    if target.is_dir():
+        example = target / "report.html"
+        raise UserError(tr("{path} is a folder. Name a file: --out {file}", path=target, file=example), code="folder")
+    if not target.parent.is_dir():
+        raise UserError(tr("There is no folder {path}. Make it first.", path=target.parent), code="no folder")
+    form = named or FORMS.get(target.suffix.lower())
+    if form is None:
+        text = tr("A report is written as .html, .txt or .json, not as {suffix}.", suffix=target.suffix)
+        raise UserError(text, code="form")
+    return form
+
+
 def write(path: Path, content: str) -> None:
-    """Write a whole file or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a whole file or none, into a folder that is there."""
     part = path.with_name(path.name + ".part")
     part.write_text(content, encoding="utf-8")
     part.replace(path)

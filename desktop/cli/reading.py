@@ -6,6 +6,7 @@ import argparse
 
 import msgspec
 
+from core import codec
 from core.domain.case import Case, CaseSummary, LabTable, Note
 from core.domain.passage import Passage
 from core.domain.ports import Query
@@ -14,7 +15,7 @@ from core.store.journal import RunRow
 from desktop import assembly
 from desktop.cli import documents
 from desktop.cli.session import Session, opened
-from desktop.cli.terminal import columns
+from desktop.cli.terminal import columns, counted, one_line
 from desktop.i18n import tr
 
 
@@ -57,15 +58,17 @@ class PassageHit(msgspec.Struct, frozen=True, kw_only=True):
 
 def show_report(chosen: argparse.Namespace) -> int:
     """The report of a run: on the terminal, or into a file."""
-    with opened(chosen, writes=False) as session:
+    form = documents.form_of(chosen.out, "json" if chosen.json else chosen.form)
+    with opened(chosen, writes=False, must_exist=True) as session:
         report, case = documents.build(session, chosen.run)
-        if chosen.json:
-            session.terminal.value(report)
-            return EXIT_DONE
-        form = chosen.form or ("html" if chosen.out and chosen.out.suffix in (".html", ".htm") else "text")
-        content = documents.as_html(session, report, case) if form == "html" else documents.as_text(report)
+        if form == "json":
+            content = codec.pretty(report)
+        elif form == "html":
+            content = documents.as_html(session, report, case)
+        else:
+            content = documents.as_text(report, full=chosen.full)
         if chosen.out is None:
-            session.terminal.say(content)
+            print(content)
         else:
             documents.write(chosen.out, content)
             session.terminal.say(str(chosen.out))
@@ -77,7 +80,7 @@ def show_report(chosen: argparse.Namespace) -> int:
 
 def show_cases(chosen: argparse.Namespace) -> int:
     """`cases list`, `cases show`, `cases search`."""
-    with opened(chosen, writes=False) as session:
+    with opened(chosen, writes=False, must_exist=True) as session:
         {"list": _list_cases, "show": _show_case, "search": _search_cases}[chosen.action](session, chosen)
     return EXIT_DONE
 
@@ -95,7 +98,8 @@ def _list_cases(session: Session, _chosen: argparse.Namespace) -> None:
 
 def _case_line(case: CaseSummary) -> tuple[str, ...]:
     unread = tr("{n} not read", n=case.unread) if case.unread else ""
-    return case.id, case.state, case.last_run or "-", tr("{n} items", n=case.items), unread, case.title
+    items = counted(case.items, tr("item"), tr("items"))
+    return case.id, case.state, case.last_run or "-", items, unread, one_line(case.title)
 
 
 def _show_case(session: Session, chosen: argparse.Namespace) -> None:
@@ -105,7 +109,8 @@ def _show_case(session: Session, chosen: argparse.Namespace) -> None:
         session.terminal.value(CaseShown(case=case, runs=runs))
         return
     say = session.terminal.say
-    say(tr("{title} ({id}, revision {n}, {at})", title=case.title, id=case.id, n=case.revision, at=case.created_at))
+    title = one_line(case.title)
+    say(tr("{title} ({id}, revision {n}, {at})", title=title, id=case.id, n=case.revision, at=case.created_at))
     for item in case.items:
         say(f"  {item.id}  {item.title}")
     for entry in case.unread:
@@ -175,7 +180,7 @@ def _list_knowledge(session: Session, _chosen: argparse.Namespace) -> None:
 
 
 def _search_knowledge(session: Session, chosen: argparse.Namespace) -> None:
-    with assembly.open_knowledge(session.profile) as (_knowledge, retriever):
+    with assembly.open_knowledge(session.place) as (_knowledge, retriever):
         found = retriever.search(Query(text=chosen.text, k=chosen.k))
     hits = tuple(
         PassageHit(score=hit.score, passage=passage) for hit, passage in zip(found.hits, found.passages, strict=True)

@@ -52,12 +52,29 @@ class Terminal:
         sys.stderr.flush()
         self._shown = len(line)
 
+    def part(self, text: str) -> None:
+        """A part of a long job begins: in the bar, or as a line of its own where nobody draws one."""
+        if self._live:
+            self.progress(0, 0, text)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
     def clear(self) -> None:
         """Take the bar away before anything else is printed."""
         if self._shown:
             sys.stderr.write("\r" + " " * self._shown + "\r")
             sys.stderr.flush()
             self._shown = 0
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun: "1 item", "2 items"."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def one_line(text: str) -> str:
+    """A text of any shape on one line."""
+    return " ".join(text.split())
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -153,7 +153,8 @@ def _shown(stores: Stores, run_id: str) -> Shown:
     row = stores.journal.run(run_id)
     case = stores.cases.load(row.case_id, row.revision)
     memory = fold(stores.journal.events(run_id))
-    return Shown(report=report.build(case, row, memory), case=case, memory=memory)
+    faults = stores.journal.verify(run_id)
+    return Shown(report=report.build(case, row, memory, faults=faults), case=case, memory=memory)
 
 
 def export_html(bench: Workbench, run_id: str, target: Path, *, case_id: str) -> Job[Path]:

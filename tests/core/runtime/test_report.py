@@ -154,14 +154,28 @@ def test_who_it_is(patient: Patient, line: str, case: Case, worked: Worked) -> N
 def test_a_stopped_run_gives_a_partial_report(case: Case, worked: Worked) -> None:
     recorded = [ev.RunStarted(
         workflow="direct", version="1", mode="adaptive", seed=1, settings_sha256="", profile="", backbone=""
-    ), *worked.of(ev.EvidenceAdded)[:1]]  # fmt: skip
+    ), *worked.of(ev.EvidenceAdded)[:1], *worked.of(ev.Retrieved)[:1], worked.of(ev.ModelCalled)[0]]  # fmt: skip
     rows = [
         ev.Recorded(run_id="r1", seq=n, n=n, branch="", key=str(n), at=workup.AT, event=event)
         for n, event in enumerate(recorded, start=1)
     ]
     partial = report.build(case, worked.row, fold.fold(rows))
-    assert partial.partial and partial.banner[0] == "Partial result: 2 of 2 steps finished"
+    # A search that is done and a model call under way; the start and what was noted are no steps of work.
+    assert partial.partial and partial.banner[0] == "Partial result: 1 of 2 steps finished"
     assert partial.evidence and TEXTS["N8"] in partial.footer
+    assert not any(text.startswith("Inputs not available") for text in partial.banner)  # nobody has looked yet
+    assert "EVIDENCE" not in report.text(partial)
+
+
+def test_a_journal_that_does_not_fit_is_said_above_everything(case: Case, worked: Worked) -> None:
+    faults = tuple(f"event {n} of run r1 does not fit the chain" for n in range(1, 6))
+    memory = msgspec.structs.replace(worked.memory, assessment=worked.assessment)
+    said = "The journal of this run does not fit its hash chain: event 1 of run r1 does not fit the chain"
+    for one in (memory, msgspec.structs.replace(memory, assessment=None)):
+        assert report.build(case, worked.row, one, faults=faults[:1]).banner[0] == f"{said}."
+        long = report.build(case, worked.row, one, faults=faults).banner[0]
+        assert long.startswith(said) and long.endswith("; and 2 more.")
+        assert "hash chain" not in " ".join(report.build(case, worked.row, one).banner)
 
 
 def test_a_run_that_did_nothing_has_no_report(case: Case, worked: Worked) -> None:
@@ -170,13 +184,28 @@ def test_a_run_that_did_nothing_has_no_report(case: Case, worked: Worked) -> Non
 
 
 def test_the_terminal_shows_every_line_every_cell_and_all_cited_evidence(made: Report) -> None:
-    text = report.text(made)
+    text = report.text(made, full=True)
     for line in report.all_lines(made):
         assert line.text in text
         assert all(f"{identifier}" in text for identifier in line.evidence)
     for item in report.cited(made):
         assert f"[{item.id}] {' '.join(item.text.split())}" in text
     assert all(words in text for words in (*made.banner, *made.footer, made.title, made.patient))
+
+
+def test_without_full_the_terminal_lists_the_case_and_counts_what_was_published(made: Report) -> None:
+    text = report.text(made)
+    published = [item for item in report.cited(made) if item.provenance.kind == "passage"]
+    case = [item for item in report.cited(made) if item.provenance.kind != "passage"]
+    assert len(case) > 10 and len(published) > 10
+    assert all(f"\n  [{item.id}] " in text for item in case)
+    assert not any(f"\n  [{item.id}] " in text for item in published)
+    assert f"and {len(published)} published sources: `wardround report r1 --full` lists all" in text
+
+
+def test_the_headline_is_the_conclusions_first_line(made: Report, worked: Worked) -> None:
+    assert report.headline(made) == worked.assessment.headline.text
+    assert report.headline(msgspec.structs.replace(made, blocks=())) == ""
 
 
 def test_computed_evidence_brings_what_it_was_computed_from(made: Report) -> None:
