@@ -98,6 +98,7 @@ class RunPage(QWidget):
         lanes.setStretchFactor(0, 1)
         lanes.setStretchFactor(1, 1)
         lanes.setHandleWidth(8)
+        lanes.setSizes([1000, 1000])  # halves; only the ratio counts
         body = QWidget()
         pieces.column(body, banner, self.question, lanes, margins=(16, 8, 16, 12), gap=8, stretch=lanes)
         area = pieces.scrolled(body, tr("The run"))
