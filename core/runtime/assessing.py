@@ -86,13 +86,18 @@ def _headline(ranked: Differential, case_id: str) -> Sentence:
         return Sentence(text=text, evidence=(case_id,))
     leading = _banded(ranked, ("leading",)) or ranked.hypotheses[:1]
     names = wording.joined([wording.lowered(h.title) for h in leading])
-    reasons = _evidence(reason for h in leading for reason in h.for_[:SHOWN])
+    reasons = _evidence(reason for h in leading for reason in _counted(h))
     return Sentence(text=f"Best supported by the findings: {names}.", evidence=reasons or (case_id,))
 
 
 def _banded(ranked: Differential, bands: Sequence[Band]) -> tuple[Hypothesis, ...]:
     """The conditions in these bands; "something else" is none."""
     return tuple(h for h in ranked.hypotheses if h.band in bands and h.slug != SOMETHING_ELSE)
+
+
+def _counted(hypothesis: Hypothesis) -> tuple[Reason, ...]:
+    """What speaks for it most, each finding once."""
+    return tuple(reason for reason in hypothesis.for_ if reason.weight)[:SHOWN]
 
 
 def _evidence(reasons: Iterable[Reason]) -> tuple[str, ...]:
@@ -127,7 +132,7 @@ def _places(shown: Sequence[Hypothesis], ranked: Differential, case_id: str) -> 
 
 def _place(hypothesis: Hypothesis, case_id: str) -> Sentence:
     """Why a condition stands where it stands, with both parts of its score."""
-    reasons = hypothesis.for_[:SHOWN]
+    reasons = _counted(hypothesis)
     score = f"weight of clues {hypothesis.structural:.2f}"
     if hypothesis.model is not None:
         score += f", model's ranking {hypothesis.model:+.2f}, unstable by {hypothesis.spread or 0.0:.2f}"
@@ -180,11 +185,8 @@ def _excluded(ranked: Differential) -> Iterable[Sentence]:
 
 def _contradictions(seen: View, book: EvidenceBook) -> tuple[Sentence, ...]:
     return tuple(
-        Sentence(
-            text=f"{gap.name}: stated in one place and denied in another; counted as unknown.",
-            evidence=tuple(book.finding(finding) for finding in seen.ledger.standing(gap.concept).findings),
-        )
-        for gap in seen.contradicted
+        Sentence(text=found.text, evidence=tuple(book.finding(finding) for finding in found.findings))
+        for found in seen.contradictions
     )
 
 

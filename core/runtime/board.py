@@ -43,10 +43,10 @@ def in_canonical_unit(finding: Finding) -> float | None:
 
 
 def usable(finding: Finding) -> bool:
-    """Whether a finding is a current value of the patient that rules may read."""
+    """Whether a finding is a current, undisputed value of the patient that rules may read."""
     is_value = bool(finding.quantity) and finding.value is not None
     current = finding.time == "current" and finding.who == "patient"
-    return is_value and current and not finding.note.startswith(IMPLAUSIBLE)
+    return is_value and current and finding.polarity != "possible" and not finding.note.startswith(IMPLAUSIBLE)
 
 
 def gravity(finding: Finding) -> tuple[object, ...]:

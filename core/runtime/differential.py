@@ -12,8 +12,10 @@ import msgspec
 from core.domain.evidence import Finding, Gap, Question
 from core.domain.hypothesis import Differential, Hypothesis, Reason
 from core.domain.ports import Found, Knowledge
+from core.runtime import contradictions as contradicting
 from core.runtime import gaps as gap_rules
 from core.runtime import weighing, wording
+from core.runtime.contradictions import Contradiction
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.ledger import Ledger, Patient
 from core.runtime.ranking import ModelRank
@@ -33,6 +35,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     rank: ModelRank | None
     beta: float
     why_insufficient: str
+    contradictions: tuple[Contradiction, ...]
     contradicted: tuple[Gap, ...]
     gaps: tuple[Gap, ...]
 
@@ -101,7 +104,9 @@ def _raised(findings: Sequence[Finding], knowledge: Knowledge) -> dict[str, tupl
 
 def touching(scored: Iterable[Scored]) -> tuple[str, ...]:
     """Finding ids that touch a clue of a candidate."""
-    return tuple(sorted({f for s in scored for w in s.weights if w.contribution for f in w.standing.findings}))
+    return tuple(
+        sorted({f for s in scored for w in s.weights if w.contribution or w.within for f in w.standing.findings})
+    )
 
 
 def view(
@@ -112,12 +117,12 @@ def view(
     rank: ModelRank | None,
     beta: float,
     weights: Weighing,
-    contradicted: Sequence[str],
     closed: frozenset[str],
 ) -> View:
     """Combine structure and model, and find what is missing; `closed` concepts were asked already."""
     z = rank.z if rank else {}
     frame = gap_rules.Frame(scored=scored, ledger=ledger, weights=weights, model=z, beta=beta if rank else 0.0)
+    contradictions = contradicting.contradictions(ledger, scored, knowledge)
     return View(
         findings=ledger.findings,
         ledger=ledger,
@@ -126,7 +131,8 @@ def view(
         rank=rank,
         beta=frame.beta,
         why_insufficient=weighing.insufficient(scored, weighing.informative(scored), weights),
-        contradicted=gap_rules.contradiction_gaps(contradicted, knowledge),
+        contradictions=contradictions,
+        contradicted=gap_rules.contradiction_gaps([c.concept for c in contradictions if c.open], knowledge),
         gaps=gap_rules.missing(frame, knowledge, closed=closed),
     )
 
@@ -143,7 +149,7 @@ def differential(seen: View, knowledge: Knowledge, book: EvidenceBook, weights: 
 
     "Something else" stands in it at the place of its share; excluded conditions come last.
     """
-    best = max((seen.shares.get(s.condition.slug, 0.0) for s in seen.scored), default=0.0)
+    best = weighing.best_share(seen.scored, seen.shares)
     rows = [
         _hypothesis(s, seen, knowledge, book, best=best, weights=weights, whole=place < gap_rules.TOP)
         for place, s in enumerate(seen.order())
@@ -185,20 +191,22 @@ def _hypothesis(
     slug = scored.condition.slug
     share = seen.shares.get(slug, 0.0)
     excluded = scored.excluded
-    shown = [w for w in scored.weights if w.contribution or (whole and w.standing.state in _OPEN)]
+    shown = [w for w in scored.weights if w.contribution or w.within or (whole and w.standing.state in _OPEN)]
     cells = [(weight, _reason(weight, scored, knowledge, book)) for weight in sorted(shown, key=_gravity)]
     z, spread = (seen.rank.z.get(slug), seen.rank.spread.get(slug)) if seen.rank else (None, None)
     return Hypothesis(
         slug=slug,
         title=scored.condition.title,
         concept=scored.condition.concept,
-        band="excluded" if excluded else weighing.band(share, best, scored.structural, weights),
+        band=weighing.band_of(scored, share, best, weights),
         structural=round(scored.structural, 3),
         share=round(share, 4),
         model=None if z is None else round(z, 3),
         spread=None if spread is None else round(spread, 3),
-        for_=tuple(reason for weight, reason in cells if weight.contribution > 0),
-        against=tuple(reason for weight, reason in cells if weight.contribution < 0),
+        for_=tuple(reason for weight, reason in cells if weight.contribution > 0 or weight.supports),
+        against=tuple(
+            reason for weight, reason in cells if weight.contribution < 0 or (weight.within and not weight.supports)
+        ),
         missing=tuple(reason for weight, reason in cells if whole and weight.standing.state in _OPEN),
         raised_by=tuple(book.finding(finding) for finding in scored.raised_by),
         excluded_because=_reason(excluded, scored, knowledge, book).text if excluded else "",
@@ -219,13 +227,21 @@ def _reason(weight: Weight, scored: Scored, knowledge: Knowledge, book: Evidence
     """One cell: what stands in the case, what it means for the condition, and where both come from."""
     clue = weight.clue
     name = wording.clue_name(knowledge.concept(clue.concept), clue)
-    state = weight.standing.state
     source = scored.condition.source(clue.citation)
     return Reason(
-        text={"absent": f"{name}: absent", "contradicted": f"{name}: stated and denied"}.get(state, name),
+        text=_cell(name, weight, knowledge),
         concept=clue.concept,
         strength=clue.strength,
         weight=round(weight.contribution, 3),
         evidence=(*(book.finding(f) for f in weight.standing.findings), book.clue(scored.condition, clue, name)),
         citation=source.short if source else clue.citation,
     )
+
+
+def _cell(name: str, weight: Weight, knowledge: Knowledge) -> str:
+    """A clue as it stands, in words."""
+    if weight.within:
+        other = knowledge.concept(weight.within)
+        return f"{name}, counted with {wording.lowered(other.name) if other else weight.within}"
+    states = {"absent": f"{name}: absent", "contradicted": f"{name}: stated and denied"}
+    return states.get(weight.standing.state, name)

@@ -18,7 +18,7 @@ from core.runtime import instructions as addressed
 from core.runtime.analytes import Analytes
 from core.runtime.board import gravity, usable
 from core.runtime.derived import derived
-from core.runtime.drafts import ALLERGY, DERIVED, IMAGE, Draft, numbered
+from core.runtime.drafts import ALLERGY, IMAGE, Draft, numbered
 from core.runtime.eye_measures import eye_measures
 from core.runtime.instructions import instructions
 from core.runtime.laboratory import Result, interpret, of_table
@@ -27,7 +27,7 @@ from core.runtime.mentions import mentioned
 from core.runtime.results import written_results
 from core.runtime.vitals import vital_signs
 
-__all__ = ["contradictions", "has", "instructions", "patient", "perceive", "quantities"]
+__all__ = ["has", "instructions", "patient", "perceive", "quantities"]
 
 NOT_ANALYSED = "present, not analysed"
 
@@ -70,9 +70,7 @@ def _pictures(case: Case) -> Iterator[Draft]:
                 id="",
                 concept="IMAGE",
                 name=picture.title,
-                provenance=Provenance(
-                    kind="image", reference=picture.id, sha256=picture.sha256, label=picture.title
-                ),
+                provenance=Provenance(kind="image", reference=picture.id, sha256=picture.sha256, label=picture.title),
                 extractor=IMAGE,
                 text=described,
                 collected_at=picture.acquired_on or None,
@@ -98,19 +96,6 @@ def quantities(findings: Iterable[Finding]) -> Mapping[str, Finding]:
         if usable(finding):
             groups[finding.quantity].append(finding)
     return {quantity: max(group, key=gravity) for quantity, group in sorted(groups.items())}
-
-
-def contradictions(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Concepts that current text calls both present and absent."""
-    present: set[str] = set()
-    absent: set[str] = set()
-    for finding in findings:
-        if (finding.time, finding.who) == ("current", "patient") and finding.extractor not in (ALLERGY, DERIVED):
-            if finding.polarity == "present":
-                present.add(finding.concept)
-            elif finding.polarity == "absent":
-                absent.add(finding.concept)
-    return tuple(sorted(present & absent))
 
 
 def has(findings: Iterable[Finding], knowledge: Knowledge, concept: str) -> bool | None:

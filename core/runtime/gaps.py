@@ -41,10 +41,10 @@ _BY = re.compile(r"^.* (?:on|by) ", re.I)  # "hyperinflation on chest film"
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How the candidates stand, as it is or would be: combined share and structural score by slug."""
+    """How the candidates stand, as it is or would be: combined share by slug, and what they are."""
 
     shares: Mapping[str, float]
-    scores: Mapping[str, float]
+    scored: tuple[Scored, ...]
 
     @property
     def entropy(self) -> float:
@@ -56,10 +56,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     def band(self, slug: str, weights: Weighing) -> Band:
         """The band in which the differential would show the condition."""
-        if slug not in self.shares:
-            return "excluded"
-        best = max(share for name, share in self.shares.items() if name != weighing.SOMETHING_ELSE)
-        return weighing.band(self.shares[slug], best, self.scores[slug], weights)
+        scored = next(s for s in self.scored if s.condition.slug == slug)
+        return weighing.band_of(scored, self.share(slug), weighing.best_share(self.scored, self.shares), weights)
+
+    @property
+    def is_blank(self) -> bool:
+        """Does no finding bear on any candidate?"""
+        return not any(weight.contribution for s in self.scored for weight in s.weights)
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +79,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         rows = self.scored if scored is None else scored
         return Outcome(
             shares=weighing.shares(rows, self.model, tau=self.weights.tau, beta=self.beta),
-            scores={s.condition.slug: s.structural for s in rows},
+            scored=tuple(rows),
         )
 
     def what_if(self, concept: str, state: State) -> Outcome:
@@ -84,7 +87,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         assumed = self.ledger.assume(concept, state)
         return self.outcome(
             [
-                weighing.weigh(s.condition, assumed, self.weights, retrieval=s.retrieval)
+                weighing.weigh(s.condition, assumed, self.weights, retrieval=s.retrieval, raised_by=s.raised_by)
                 if any(self.ledger.bears_on(concept, w.clue.concept) for w in s.weights)
                 else s
                 for s in self.scored
@@ -137,11 +140,11 @@ def _gap(clue: Clue, frame: Frame, knowledge: Knowledge, *, before: Outcome, top
 
 
 def _needed(concept: str, top: Sequence[Scored], before: Outcome, weights: Weighing) -> bool:
-    """Does a sound work-up of a condition that is in question need it?"""
+    """Does a sound work-up of a condition that is in question need it? With nothing known, all are."""
     return any(
         w.clue.concept == concept and w.clue.critical
         for s in top
-        if before.band(s.condition.slug, weights) in IN_QUESTION
+        if before.is_blank or before.band(s.condition.slug, weights) in IN_QUESTION
         for w in s.weights
     )
 
@@ -152,12 +155,15 @@ def _name(identifier: str, knowledge: Knowledge) -> str:
 
 
 def _why(concerned: Sequence[Scored], *, before: Outcome, present: Outcome, absent: Outcome, weights: Weighing) -> str:
-    """In words: which of the conditions that it is a clue of changes its place most, and from which band to which."""
+    """In words: which of the conditions that it is a clue of changes its place most, and from which band to which.
+
+    With nothing known, no band means anything, and none is named.
+    """
     moves = [(_shift(s, before, after), s, state, after) for s in concerned for state, after in _both(present, absent)]
     _, moved, state, after = max(moves, key=lambda move: (move[0], move[1].condition.slug, move[2]))
     slug, title = moved.condition.slug, wording.lowered(moved.condition.title)
     was, becomes = before.band(slug, weights), after.band(slug, weights)
-    if was != becomes:
+    if was != becomes and not before.is_blank:
         return f"{LEAD[state]}{title} would move from {was} to {becomes}"
     side = "for" if after.share(slug) > before.share(slug) else "against"
     return f"{LEAD[state]}that would speak {side} {title}"
@@ -182,7 +188,7 @@ def contradiction_gaps(contradictions: Sequence[str], knowledge: Knowledge) -> t
             critical=True,
             kind="contradiction",
         )
-        for identifier in sorted(set(contradictions))
+        for identifier in dict.fromkeys(contradictions)
     )
 
 

@@ -6,7 +6,7 @@ Pure and order-free: the same findings in any order give the same numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,17 +15,29 @@ from core.domain.hypothesis import Band
 from core.runtime.ledger import Ledger, Patient, Standing
 from core.settings import Weighing
 
+_FOR = ("hallmark", "typical", "occasional")
 SOMETHING_ELSE = "something-else"
 _FEW = ("no finding bears", "only one finding bears")
 LEADING, POSSIBLE, LESS_LIKELY = 0.6, 0.25, 0.08  # share of the best share from which a band holds (ours, uncalibrated)
 
 
 class Weight(msgspec.Struct, frozen=True, kw_only=True):
-    """One clue of a condition as it stands: what it contributes, and why."""
+    """One clue of a condition as it stands: what it contributes, and why.
+
+    `witnesses` are the concepts of the findings that match it. `within` names the other clue of the condition that
+    the same findings match already: this one is listed and not counted again.
+    """
 
     clue: Clue
     standing: Standing
     contribution: float
+    witnesses: frozenset[str] = frozenset()
+    within: str = ""
+
+    @property
+    def supports(self) -> bool:
+        """Does it match, and speak for the condition?"""
+        return self.clue.strength in _FOR and _matches(self)
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +54,24 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
         """The excluding clue that is present, if any."""
         return next((w for w in self.weights if w.clue.strength == "excludes" and _matches(w)), None)
 
-    def present(self, strength: str) -> int:
-        """How many clues of that strength are matched."""
-        return sum(1 for w in self.weights if w.clue.strength == strength and _matches(w))
+    def present(self, *strengths: str) -> int:
+        """How many different findings match clues of these strengths."""
+        matched = [w.witnesses for w in self.weights if w.clue.strength in strengths and _matches(w) and not w.within]
+        return distinct(matched)
+
+    @property
+    def supported(self) -> bool:
+        """Does at least one finding speak for it?"""
+        return any(weight.supports for weight in self.weights)
+
+
+def distinct(matched: Iterable[frozenset[str]]) -> int:
+    """How many clues can be matched by a finding each of its own; those with the fewest choose first."""
+    taken: set[str] = set()
+    for witnesses in sorted(matched, key=lambda one: (len(one), sorted(one))):
+        free = sorted(witnesses - taken)
+        taken.update(free[:1])
+    return len(taken)
 
 
 def _matches(weight: Weight) -> bool:
@@ -76,23 +103,65 @@ def contribution(clue: Clue, standing: Standing, weights: Weighing) -> float:
     return {"hallmark": weights.absent_hallmark, "typical": weights.absent_typical}.get(clue.strength, 0.0)
 
 
-def weigh(condition: Condition, ledger: Ledger, weights: Weighing, *, retrieval: float = 0.0) -> Scored:
-    """S(c) = sum(w * match) / sqrt(1 + sum |w| over clues that apply) + 0.25 * retrieval (direct.md section 3.2)."""
-    rows = tuple(
-        Weight(clue=clue, standing=standing, contribution=contribution(clue, standing, weights))
-        for clue in condition.clues
-        if applies(clue.applies, ledger.patient)
-        for standing in (ledger.standing(clue.concept),)
-    )
+def weigh(
+    condition: Condition,
+    ledger: Ledger,
+    weights: Weighing,
+    *,
+    retrieval: float = 0.0,
+    raised_by: tuple[str, ...] = (),
+) -> Scored:
+    """S(c) = sum(w * match) / sqrt(1 + sum |w| over clues that apply) + 0.25 * retrieval (direct.md section 3.2).
+
+    A finding counts once a condition where it matches a clue and a more general one ("productive cough", "cough"):
+    the stronger of the two, the more specific at a tie.
+    """
+    rows = [_weight(clue, ledger, weights) for clue in condition.clues if applies(clue.applies, ledger.patient)]
+    rows = [_once(row, rows, ledger, weights) for row in rows]
     size = math.sqrt(1 + math.fsum(abs(strength_weight(row.clue, weights)) for row in rows))
     score = math.fsum(row.contribution for row in rows) / size + weights.retrieval * retrieval
-    return Scored(condition=condition, weights=rows, structural=score, retrieval=retrieval)
+    return Scored(condition=condition, weights=tuple(rows), structural=score, retrieval=retrieval, raised_by=raised_by)
+
+
+def _weight(clue: Clue, ledger: Ledger, weights: Weighing) -> Weight:
+    standing = ledger.standing(clue.concept)
+    return Weight(
+        clue=clue,
+        standing=standing,
+        contribution=contribution(clue, standing, weights),
+        witnesses=ledger.concepts(standing.findings) or frozenset({clue.concept}),
+    )
+
+
+def _once(row: Weight, rows: Sequence[Weight], ledger: Ledger, weights: Weighing) -> Weight:
+    """The weight, or nothing where another clue of the condition counts the same findings."""
+    if not _positive(row):
+        return row
+    mine = abs(strength_weight(row.clue, weights))
+    for other in rows:
+        if not _positive(other) or (other.contribution > 0) != (row.contribution > 0):
+            continue
+        theirs = abs(strength_weight(other.clue, weights))
+        general = ledger.is_kind_of(other.clue.concept, row.clue.concept) and _same(row, other)
+        special = ledger.is_kind_of(row.clue.concept, other.clue.concept) and _same(other, row)
+        if (general and theirs >= mine) or (special and theirs > mine):
+            return msgspec.structs.replace(row, contribution=0.0, within=other.clue.concept)
+    return row
+
+
+def _same(general: Weight, special: Weight) -> bool:
+    """Is the general clue matched by no finding but those that match the special one?"""
+    return set(general.standing.findings) <= set(special.standing.findings)
+
+
+def _positive(weight: Weight) -> bool:
+    """Is it a clue that is matched by something present?"""
+    return weight.clue.polarity == "present" and _matches(weight)
 
 
 def touched(scored: Scored) -> bool:
-    """Is a condition a candidate by its clues: one hallmark, or two other supporting findings?"""
-    supporting = scored.present("typical") + scored.present("occasional")
-    return scored.present("hallmark") >= 1 or supporting >= 2
+    """Is a condition a candidate by its clues: one hallmark, or two other findings that support it?"""
+    return scored.present("hallmark") >= 1 or scored.present("typical", "occasional") >= 2
 
 
 def candidates(
@@ -110,8 +179,11 @@ def candidates(
     the findings by which the notes themselves raise the condition.
     """
     everything = [
-        msgspec.structs.replace(
-            weigh(condition, ledger, weights, retrieval=retrieval.get(condition.slug, 0.0)),
+        weigh(
+            condition,
+            ledger,
+            weights,
+            retrieval=retrieval.get(condition.slug, 0.0),
             raised_by=raised.get(condition.slug, ()),
         )
         for condition in conditions
@@ -173,6 +245,21 @@ def band(share: float, best: float, structural: float, weights: Weighing) -> Ban
     return "less likely" if ratio >= LESS_LIKELY else "unlikely"
 
 
+def band_of(scored: Scored, share: float, best: float, weights: Weighing) -> Band:
+    """The band of a condition; one that no finding supports and nobody raised is not better than unlikely."""
+    if scored.excluded is not None:
+        return "excluded"
+    if not scored.supported and not scored.raised_by:
+        return "unlikely"
+    return band(share, best, scored.structural, weights)
+
+
+def best_share(scored: Sequence[Scored], shares: Mapping[str, float]) -> float:
+    """The share that bands compare with: the best of those that something supports; else the best of all."""
+    standing = [s for s in scored if s.supported or s.raised_by] or scored
+    return max((shares.get(s.condition.slug, 0.0) for s in standing), default=0.0)
+
+
 def insufficient(scored: Sequence[Scored], informative: int, weights: Weighing) -> str:
     """Why there is too little to rank anything; empty when there is enough (direct.md section 3.5)."""
     if informative < weights.least_findings:
@@ -190,12 +277,4 @@ def insufficient(scored: Sequence[Scored], informative: int, weights: Weighing) 
 
 def informative(scored: Sequence[Scored]) -> int:
     """How many different findings match a supporting clue of any candidate."""
-    return len(
-        {
-            finding
-            for s in scored
-            for w in s.weights
-            if w.contribution > 0 and w.standing.state == "present"
-            for finding in w.standing.findings[:1]
-        }
-    )
+    return distinct(w.witnesses for s in scored for w in s.weights if w.contribution > 0 and _positive(w))

@@ -62,7 +62,6 @@ def weigh(run: Run, seen: Sequence[Finding], found: Found, *, stage: str) -> Vie
         rank=_rank(run, seen, scored),
         beta=_beta(run),
         weights=weights,
-        contradicted=tuple(c for c in findings.contradictions(seen) if ledger.standing(c).state == "contradicted"),
         closed=frozenset(answer.concept for answer in run.memory.answers),
     )
     run.note(ev.HypothesisChanged(differential=_shown(run, view), stage=stage))

@@ -39,7 +39,7 @@ def seen(
     known = Diseases(conditions=conditions)
     ledger, scored = differential.candidates(found, search, known, patient=Patient(), weights=WEIGHTS)
     view = differential.view(
-        ledger, scored, known, rank=rank, beta=0.35, weights=WEIGHTS, contradicted=(), closed=frozenset()
+        ledger, scored, known, rank=rank, beta=0.35, weights=WEIGHTS, closed=frozenset()
     )
     return view, differential.differential(view, known, EvidenceBook(found), WEIGHTS), known
 
@@ -126,7 +126,7 @@ def test_only_contradictions_that_bear_on_a_candidate_are_asked() -> None:
     known = Diseases(conditions=(A, B))
     ledger, scored = differential.candidates(found, NOTHING, known, patient=Patient(), weights=WEIGHTS)
     view = differential.view(
-        ledger, scored, known, rank=None, beta=0.0, weights=WEIGHTS, contradicted=("WR:t", "WR:q"), closed=frozenset()
+        ledger, scored, known, rank=None, beta=0.0, weights=WEIGHTS, closed=frozenset()
     )
     question = differential.question(view, known)
     assert question is not None and question.gaps[0].concept == "WR:t"

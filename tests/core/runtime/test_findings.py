@@ -14,6 +14,7 @@ from core.domain.case import Case, ImageRef, LabRow, LabTable, Note, Patient
 from core.domain.evidence import Finding
 from core.retrieval.knowledge import packaged
 from core.retrieval.sentences import split
+from core.runtime import contradictions
 from core.runtime import findings as reading
 from core.runtime.drafts import ALLERGY, MEDICATION, NOTES
 
@@ -225,6 +226,34 @@ def test_the_file_goes_before_the_notes() -> None:
     assert (person.age, person.sex, person.pregnant) == (35, "male", False)
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Male, 30. Cough.", "Female, 80. Cough."),
+        ("Male, age 30.", "Female, age 80."),
+        ("30-year-old man.", "An 80-year-old woman."),
+        ("30-year-old man. Cough. 80-year-old woman. Cough.",),
+    ],
+)
+def test_different_ages_and_sexes_count_as_unknown_and_stay(texts: tuple[str, ...]) -> None:
+    found = reading.perceive(case(*(note(text, f"{n}") for n, text in enumerate(texts))), KNOWLEDGE)
+    person = reading.patient(found)
+    assert (person.age, person.sex) == (None, "")
+    assert sorted(f.value.value for f in found if f.concept == "PT:age" and f.value) == [30, 80]
+    assert "age" not in reading.quantities(found)
+    assert {f.concept for f in found if f.holds} <= {"WR:cough"}  # no band of age either
+
+
+def test_a_birthday_between_two_notes_and_an_old_letter_are_no_difference() -> None:
+    near = reading.perceive(case(note("A 69-year-old man.", "a"), note("A 70-year-old man.", "b")), KNOWLEDGE)
+    assert (reading.patient(near).age, reading.patient(near).sex) == (70, "male")
+    old = msgspec.structs.replace(note("A 60-year-old man.", "a"), written_on="2016-05-01")
+    new = msgspec.structs.replace(note("A 70-year-old man.", "b"), written_on="2026-05-01")
+    assert reading.patient(reading.perceive(case(old, new), KNOWLEDGE)).age == 70
+    wrong = msgspec.structs.replace(new, text="A 85-year-old man.")
+    assert reading.patient(reading.perceive(case(old, wrong), KNOWLEDGE)).age is None
+
+
 def test_pregnancy() -> None:
     assert reading.patient(perceive("30-year-old woman, pregnant.")).pregnant is True
     assert reading.patient(perceive("30-year-old woman. Not pregnant.")).pregnant is False
@@ -245,10 +274,10 @@ def test_has() -> None:
 
 def test_contradictions_are_of_current_text() -> None:
     both = reading.perceive(case(note("No haemoptysis.", "a"), note("Haemoptysis twice.", "b")), KNOWLEDGE)
-    assert reading.contradictions(both) == ("WR:haemoptysis",)
+    assert contradictions.denied(both, KNOWLEDGE) == ("WR:haemoptysis",)
     assert [f.polarity for f in both if f.concept == "WR:haemoptysis"] == ["absent", "present"]
-    assert reading.contradictions(perceive("Haemoptysis in 2012. No haemoptysis.")) == ()
-    assert reading.contradictions(perceive("Fever for three days. T 36.8.")) == ()
+    assert contradictions.denied(perceive("Haemoptysis in 2012. No haemoptysis."), KNOWLEDGE) == ()
+    assert contradictions.denied(perceive("Fever for three days. T 36.8."), KNOWLEDGE) == ()
 
 
 def test_quantities_are_current_plausible_and_the_gravest_of_one_moment() -> None:

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from core.domain.condition import Applies, Condition
-from core.domain.evidence import Finding
+from core.domain.evidence import Finding, Quantity
 from core.runtime import gaps, weighing
-from core.runtime.ledger import Patient
+from core.runtime.ledger import Ledger, Patient
 from tests.helpers.clues import KNOWLEDGE, WEIGHTS, SmallKnowledge, clue, condition, finding, ledger
 
 
@@ -226,11 +226,83 @@ def test_of_a_finding_and_its_kind_only_one_is_asked() -> None:
 def test_why_a_gap_matters_agrees_with_the_bands() -> None:
     """A typical clue of 6 lifts "a" from 0 to 2 / sqrt(13) = 0.555: below the least score, so it cannot lead."""
     clues = [clue(f"WR:t{number}", "typical") for number in range(6)]
-    view = frame(condition("a", *clues), condition("b"))
+    view = frame(condition("a", *clues), condition("b", clue("WR:u", "typical")), findings=(finding("WR:u"),))
     gap = next(g for g in gaps.missing(view, KNOWLEDGE, closed=frozenset()) if g.concept == "WR:t0")
-    assert view.what_if("WR:t0", "present").scores["a"] == pytest.approx(2 / math.sqrt(13))
-    assert view.what_if("WR:t0", "present").band("a", WEIGHTS) == view.outcome().band("a", WEIGHTS) == "possible"
-    assert gap.why == "if present, that would speak for A"
+    after = view.what_if("WR:t0", "present")
+    assert after.scored[0].structural == pytest.approx(2 / math.sqrt(13))
+    assert (view.outcome().band("a", WEIGHTS), after.band("a", WEIGHTS)) == ("unlikely", "possible")
+    assert gap.why == "if present, A would move from unlikely to possible"
+
+
+def test_with_nothing_known_no_band_is_spoken_of() -> None:
+    a = condition("a", clue("WR:h", "hallmark"), clue("WR:t", "typical"))
+    found = gaps.missing(frame(a, condition("b")), KNOWLEDGE, closed=frozenset())
+    assert [gap.why for gap in found] == ["if present, that would speak for A"] * 2
+
+
+KINDS = SmallKnowledge({"WR:sudden-dyspnoea": ("WR:dyspnoea",), "WR:productive-cough": ("WR:cough",)})
+
+
+def weighed(c: Condition, *findings: Finding) -> weighing.Scored:
+    return weighing.weigh(c, Ledger(findings, KINDS, Patient()), WEIGHTS)
+
+
+def test_one_finding_is_not_two_clues_and_the_general_one_stays_listed() -> None:
+    """Sudden dyspnoea: 2 / sqrt(1 + 2 + 2), once; neither a candidate nor enough."""
+    c = condition("a", clue("WR:dyspnoea", "typical"), clue("WR:sudden-dyspnoea", "typical"))
+    one = weighed(c, finding("WR:sudden-dyspnoea"))
+    assert one.structural == pytest.approx(2 / math.sqrt(5))
+    assert [(w.clue.concept, w.contribution, w.within) for w in one.weights] == [
+        ("WR:dyspnoea", 0.0, "WR:sudden-dyspnoea"),
+        ("WR:sudden-dyspnoea", 2.0, ""),
+    ]
+    assert not weighing.touched(one) and weighing.informative((one,)) == 1
+
+
+def test_of_a_general_and_a_special_clue_the_stronger_counts() -> None:
+    c = condition("a", clue("WR:cough", "hallmark"), clue("WR:productive-cough", "occasional"))
+    assert [w.contribution for w in weighed(c, finding("WR:productive-cough")).weights] == [3.0, 0.0]
+
+
+def test_said_twice_in_general_and_special_words_is_one_finding_across_conditions() -> None:
+    a, b = condition("a", clue("WR:cough", "typical")), condition("b", clue("WR:productive-cough", "typical"))
+    both = finding("WR:cough"), finding("WR:productive-cough")
+    assert weighing.informative([weighed(a, *both), weighed(b, *both)]) == 1
+    assert weighing.informative([weighed(a, *both, finding("WR:dyspnoea")), weighed(b, *both)]) == 1
+
+
+def test_one_finding_that_matches_two_typical_clues_is_too_little() -> None:
+    known = SmallKnowledge({"WR:f": ("WR:t", "WR:u")})
+    c = condition("a", clue("WR:t", "typical"), clue("WR:u", "typical"), clue("WR:v", "occasional"))
+    scored = weighing.weigh(c, Ledger((finding("WR:f"), finding("WR:v")), known, Patient()), WEIGHTS)
+    assert scored.present("typical") == 1 and weighing.touched(scored)
+    assert "two typical findings" in weighing.insufficient((scored,), 3, WEIGHTS)
+
+
+def test_what_nothing_supports_and_nobody_raises_is_not_better_than_unlikely() -> None:
+    searched = weighing.weigh(condition("a", clue("WR:t", "typical")), ledger(), WEIGHTS, retrieval=1.0)
+    raised = msgspec.structs.replace(searched, raised_by=("f1",))
+    assert weighing.band_of(searched, 0.5, 0.5, WEIGHTS) == "unlikely"
+    assert weighing.band_of(raised, 0.5, 0.5, WEIGHTS) == "possible"
+
+
+def measured(concept: str, polarity: str = "present") -> tuple[Finding, Finding]:
+    number = finding("VS:temperature", quantity="temperature", value=Quantity(39.5, "Cel"))
+    return number, finding(concept, polarity, extractor="derived-1", inputs=(number.id,))
+
+
+def test_a_number_outweighs_a_word_and_the_word_is_kept() -> None:
+    word = finding("WR:fever", "absent")
+    standing = ledger(*measured("WR:fever"), word).standing("WR:fever")
+    assert (standing.state, standing.against, standing.disputed) == ("present", (word.id,), True)
+
+
+def test_the_clinicians_word_on_a_special_form_settles_the_denial_of_the_general_one() -> None:
+    both = [finding("WR:left-leg-swelling"), finding("WR:leg-swelling", "absent")]
+    settled = ledger(*both, finding("WR:left-leg-swelling", id="f9", extractor="clinician"))
+    assert settled.standing("WR:leg-swelling").state == "present"
+    general = ledger(*both, finding("WR:leg-swelling", "absent", id="f9", extractor="clinician"))
+    assert general.standing("WR:left-leg-swelling").state == "absent"
 
 
 def test_one_test_that_shows_two_things_is_one_row() -> None:
