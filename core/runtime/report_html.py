@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from importlib import resources
 
+import msgspec
+
 from core.domain.case import Case, LabRow, LabTable, Note
 from core.domain.evidence import Evidence
 from core.domain.report import Block, Line, Report, Table
@@ -85,7 +87,8 @@ class _Page:
         return f"<table><thead><tr>{head}</tr></thead>{rows}</table>"
 
     def _row(self, row: tuple[tuple[Line, ...], ...], columns: tuple[str, ...]) -> str:
-        name = " ".join(self._line(line) for line in row[0])
+        below = {identifier for cell in row[1:] for line in cell for identifier in line.evidence}
+        name = " ".join(self._line(_beyond(line, below)) for line in row[0])
         cells = "".join(
             f"<td data-column='{escape(column)}'>{self._cell(cell)}</td>"
             for column, cell in zip(columns[1:], row[1:], strict=True)
@@ -116,6 +119,11 @@ class _Page:
             f"<li id='{escape(item.id)}'><b>{escape(item.id)}</b><div>{escape(item.text)}"
             f"<div class='source'>{label}</div>{_quoted(item, self._case)}</div></li>"
         )
+
+
+def _beyond(line: Line, shown: set[str]) -> Line:
+    """The heading of a row cites only what no cell below it cites."""
+    return msgspec.structs.replace(line, evidence=tuple(e for e in line.evidence if e not in shown))
 
 
 def _quoted(item: Evidence, case: Case) -> str:
