@@ -96,6 +96,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     value_bits: float = 0.0
     separates: tuple[str, ...] = ()
     kind: Literal["clue", "contradiction"] = "clue"
+    evidence: tuple[str, ...] = ()
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

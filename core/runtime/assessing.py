@@ -17,7 +17,7 @@ from core.domain.evidence import Evidence, Finding
 from core.domain.hypothesis import Band, Differential, Hypothesis, Reason
 from core.domain.passage import Passage
 from core.domain.ports import Knowledge
-from core.runtime import citation, criteria, gaps, quality, safety, wording
+from core.runtime import citation, criteria, gaps, inquiry, quality, safety, wording
 from core.runtime.differential import View, differential
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.weighing import SOMETHING_ELSE
@@ -30,6 +30,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """What an assessment is written from."""
 
     case: Case
+    question: str = ""
     seen: View
     quantities: Mapping[str, Finding]
     knowledge: Knowledge
@@ -50,6 +51,7 @@ def assess(material: Material) -> Assessment:
     flags = safety.flags(seen.ledger, material.quantities, knowledge, book)
     sections = _sections(material, ranked, book, case_id)
     known = {item.id: item for item in book.items}
+    cited = _clue_rows(seen, ranked, book)
     card = quality.card(material.case, seen.findings)
     return Assessment(
         conclusion="ranked" if ranked.sufficient else "insufficient",
@@ -57,8 +59,11 @@ def assess(material: Material) -> Assessment:
         differential=ranked,
         flags=flags,
         sections=tuple(_resolved(section, known) for section in sections),
-        next_tests=_next_tests(material, ranked),
-        gaps=(*seen.contradicted, *seen.gaps),
+        next_tests=_next_tests(material, ranked, cited),
+        gaps=tuple(
+            msgspec.structs.replace(gap, evidence=cited.get(gap.concept, ()))
+            for gap in (*seen.contradicted, *seen.gaps)
+        ),
         unavailable=(*quality.unavailable(material.case, seen.findings), *_unanswered(material.unanswered)),
         quality=card,
         injections=material.injections,
@@ -107,8 +112,10 @@ def _evidence(reasons: Iterable[Reason]) -> tuple[str, ...]:
 def _sections(material: Material, ranked: Differential, book: EvidenceBook, case_id: str) -> tuple[Section, ...]:
     conditions = {condition.slug: condition for condition in material.knowledge.conditions}
     shown = _banded(ranked, ("leading", "possible")) if ranked.sufficient else ()
+    asked = frozenset(item.id for item in book.items if item.provenance.label == inquiry.LABEL)
     sections = (
-        Section(id="conclusion", title="Conclusion", sentences=tuple(_places(shown, ranked, case_id))),
+        Section(id="question", title="Question", sentences=tuple(_question(material.question, ranked, asked, case_id))),
+        Section(id="conclusion", title="Conclusion", sentences=tuple(_places(shown, ranked, asked, case_id))),
         Section(id="summary", title="Summary by the model", sentences=_summary(material, book)),
         Section(
             id="criteria",
@@ -122,27 +129,46 @@ def _sections(material: Material, ranked: Differential, book: EvidenceBook, case
     return tuple(section for section in sections if section.sentences)
 
 
-def _places(shown: Sequence[Hypothesis], ranked: Differential, case_id: str) -> Iterable[Sentence]:
-    yield from (_place(hypothesis, case_id) for hypothesis in shown)
+def _question(question: str, ranked: Differential, asked: frozenset[str], case_id: str) -> Iterable[Sentence]:
+    """What the clinician asked, and where the conditions stand that the question names."""
+    if question:
+        yield Sentence(text=f"Question: “{question}”", evidence=(case_id,))
+    for hypothesis in ranked.hypotheses:
+        cited = tuple(identifier for identifier in hypothesis.raised_by if identifier in asked)
+        if cited:
+            stands = hypothesis.band if ranked.sufficient else "not ranked, the evidence does not suffice"
+            yield Sentence(text=f"{hypothesis.title}, raised by the question: {stands}.", evidence=cited)
+
+
+def _places(
+    shown: Sequence[Hypothesis], ranked: Differential, asked: frozenset[str], case_id: str
+) -> Iterable[Sentence]:
+    yield from (_place(hypothesis, asked, case_id) for hypothesis in shown)
     other = next(h for h in ranked.hypotheses if h.slug == SOMETHING_ELSE)
     if shown:
         text = f"An explanation outside the {len(ranked.hypotheses) - 1} conditions weighed: {other.band}."
         yield Sentence(text=text, evidence=(case_id,))
 
 
-def _place(hypothesis: Hypothesis, case_id: str) -> Sentence:
+def _place(hypothesis: Hypothesis, asked: frozenset[str], case_id: str) -> Sentence:
     """Why a condition stands where it stands, with both parts of its score."""
     reasons = _counted(hypothesis)
     score = f"weight of clues {hypothesis.structural:.2f}"
     if hypothesis.model is not None:
         score += f", model's ranking {hypothesis.model:+.2f}, unstable by {hypothesis.spread or 0.0:.2f}"
     named = wording.joined([wording.lowered(reason.text) for reason in reasons])
-    source = "raised by the notes only" if hypothesis.raised_by else "found by the guideline search only"
-    supported = f"supported by {named}" if named else source
+    supported = f"supported by {named}" if named else _source(hypothesis, asked)
     return Sentence(
         text=f"{hypothesis.title}: {hypothesis.band}, {supported} ({score}).",
         evidence=_evidence(reasons) or hypothesis.raised_by or (case_id,),
     )
+
+
+def _source(hypothesis: Hypothesis, asked: frozenset[str]) -> str:
+    """Why a condition without support stands there at all."""
+    if not hypothesis.raised_by:
+        return "found by the guideline search only"
+    return f"raised by the {'question' if asked.issuperset(hypothesis.raised_by) else 'notes'} only"
 
 
 def _summary(material: Material, book: EvidenceBook) -> tuple[Sentence, ...]:
@@ -190,11 +216,19 @@ def _contradictions(seen: View, book: EvidenceBook) -> tuple[Sentence, ...]:
     )
 
 
-def _next_tests(material: Material, ranked: Differential) -> tuple[NextTest, ...]:
+def _clue_rows(seen: View, ranked: Differential, book: EvidenceBook) -> dict[str, tuple[str, ...]]:
+    """What makes a concept worth knowing: the clue rows of all conditions that it would bear on, by concept."""
+    cited: dict[str, dict[str, None]] = {}
+    for hypothesis in ranked.hypotheses:
+        for reason in hypothesis.missing:
+            cited.setdefault(reason.concept, {}).update(dict.fromkeys(reason.evidence))
+    for found in seen.contradictions:
+        cited.setdefault(found.concept, {}).update((book.finding(finding), None) for finding in found.findings)
+    return {concept: tuple(rows) for concept, rows in cited.items()}
+
+
+def _next_tests(material: Material, ranked: Differential, cited: Mapping[str, tuple[str, ...]]) -> tuple[NextTest, ...]:
     """Tests worth doing, each citing the clue rows that make it so."""
-    cited: dict[str, tuple[str, ...]] = {}
-    for hypothesis in reversed(ranked.hypotheses):
-        cited |= {reason.concept: reason.evidence for reason in hypothesis.missing}
     seen = material.seen
     worth = {h.slug for h in _banded(ranked, gaps.IN_QUESTION)} if ranked.sufficient else None
     return tuple(

@@ -17,6 +17,9 @@ NOTES, LABORATORY, VITALS, BACKGROUND = "notes-1", "laboratory-1", "vitals-1", "
 MEDICATION, ALLERGY, DERIVED, IMAGE = "medication-1", "allergy", "derived-1", "image-1"
 _ORDER = (BACKGROUND, VITALS, LABORATORY, DERIVED, NOTES, MEDICATION, ALLERGY, IMAGE)
 
+MOST_REPEATED = 3  # places kept of what a document says more often
+_REPEATED = "said in this document further "
+
 
 class Draft(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A finding whose id is still empty, and the drafts it rests on."""
@@ -49,6 +52,38 @@ def canonical_key(draft: Draft) -> tuple[object, ...]:
     return (rank, f.concept, f.quantity, f.collected_at or "", value, said, place)
 
 
+def folded(drafts: Iterable[Draft]) -> list[Draft]:
+    """The drafts with what one document says over and over kept three times; the third notes how often more.
+
+    Drafts that others rest on stay, and so do table cells. The three are the first in canonical order.
+    """
+    listed = list(drafts)
+    needed = {id(source) for draft in listed for source in draft.inputs}
+    groups: dict[tuple[object, ...], list[Draft]] = {}
+    for draft in listed:
+        f, p = draft.finding, draft.finding.provenance
+        plain = p.kind == "document" and p.start is not None and id(draft) not in needed
+        value = (f.quantity, f.value, f.abnormal, f.reference_range, f.change, f.collected_at, f.note)
+        said = (p.reference, f.extractor, f.concept, f.name, f.polarity, f.time, f.who, value)
+        groups.setdefault(said if plain else (id(draft),), []).append(draft)
+    return [draft for group in groups.values() for draft in _first(sorted(group, key=canonical_key))]
+
+
+def _first(group: list[Draft]) -> list[Draft]:
+    more = len(group) - MOST_REPEATED
+    if more <= 0:
+        return group
+    *others, last = group[:MOST_REPEATED]
+    times = "once" if more == 1 else f"{more} times"
+    note = "; ".join(filter(None, (last.finding.note, f"{_REPEATED}{times}")))
+    return [*others, Draft(finding=msgspec.structs.replace(last.finding, note=note), inputs=last.inputs)]
+
+
+def without_count(note: str) -> str:
+    """The remark of a finding without how often more it is said."""
+    return note.partition(_REPEATED)[0].removesuffix("; ")
+
+
 def note_source(note: Note, start: int, end: int) -> Provenance:
     """The span of a note, labelled with title and line."""
     line = note.text.count("\n", 0, start) + 1
@@ -65,9 +100,7 @@ def note_source(note: Note, start: int, end: int) -> Provenance:
 def cell_source(table: LabTable, row: LabRow) -> Provenance:
     """The value cell of a laboratory row."""
     label = f"{table.title}, row {row.row}"
-    return Provenance(
-        kind="cell", reference=table.id, sha256=table.sha256, label=label, row=row.row, column="value"
-    )
+    return Provenance(kind="cell", reference=table.id, sha256=table.sha256, label=label, row=row.row, column="value")
 
 
 def derived_source(formula: str, inputs: Iterable[Draft]) -> Provenance:

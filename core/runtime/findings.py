@@ -18,7 +18,7 @@ from core.runtime import instructions as addressed
 from core.runtime.analytes import Analytes
 from core.runtime.board import gravity, usable
 from core.runtime.derived import derived
-from core.runtime.drafts import ALLERGY, IMAGE, Draft, numbered
+from core.runtime.drafts import ALLERGY, IMAGE, Draft, folded, numbered
 from core.runtime.eye_measures import eye_measures
 from core.runtime.instructions import instructions
 from core.runtime.laboratory import Result, interpret, of_table
@@ -46,7 +46,7 @@ def perceive(case: Case, knowledge: Knowledge, analytes: Analytes | None = None)
         results += written
     drafts += background.background(case, knowledge)
     person = background.person(draft.finding for draft in drafts)
-    drafts += interpret(results, person, lists, knowledge)
+    drafts = folded([*drafts, *interpret(results, person, lists, knowledge)])
     drafts += derived(drafts, knowledge, person)
     drafts += _pictures(case)
     return numbered(drafts)

@@ -35,6 +35,28 @@ EFFORT: dict[Obtain, float] = {
 IN_QUESTION: tuple[Band, ...] = ("leading", "possible")
 LEAD = {"present": "if present, ", "absent": "if absent, "}
 ASKABLE = ("history", "examination")
+_TESTS: dict[str, str] = {  # the test behind a finding whose name is none
+    "WR:aki": "Creatinine",
+    "WR:egfr-below-60": "Creatinine",
+    "WR:troponin-rise-or-fall": "Troponin",
+    "WR:airflow-obstruction": "Spirometry",
+    "WR:bronchodilator-reversibility": "Spirometry",
+    "WR:pef-variability": "Peak flow diary",
+    "WR:respiratory-acidosis": "Blood gas",
+    "WR:raised-pco2": "Blood gas",
+    "WR:granular-casts": "Urine microscopy",
+    "WR:reduced-ejection-fraction": "Echocardiogram",
+    "WR:preserved-ejection-fraction": "Echocardiogram",
+    "WR:regional-wall-motion-abnormality": "Echocardiogram",
+    "WR:right-heart-strain": "Echocardiogram",
+    "WR:absent-lung-sliding": "Lung ultrasound",
+    "WR:lung-sliding-present": "Lung ultrasound",
+    "WR:small-kidneys": "Kidney ultrasound",
+    "WR:hydronephrosis": "Kidney ultrasound",
+    "WR:coronary-stenosis": "Coronary angiography",
+    "WR:cardiomegaly": "Chest film",
+}
+_COUNTED = ("white_cells", "neutrophils", "eosinophils", "platelets", "haemoglobin")
 _RESULT = re.compile(r"^(raised|normal|low|reduced|positive|stable) ", re.I)
 _THERE = re.compile(r" present$", re.I)  # "lung sliding present"
 _BY = re.compile(r"^.* (?:on|by) ", re.I)  # "hyperinflation on chest film"
@@ -241,10 +263,12 @@ def _test_name(gap: Gap, knowledge: Knowledge) -> str:
     """The test that shows a finding: "D-dimer" for "Raised D-dimer", the analyte's name for a laboratory concept."""
     if gap.obtain == "ecg":
         return "12-lead ECG"
+    if gap.concept in _TESTS:
+        return _TESTS[gap.concept]
     concept = knowledge.concept(gap.concept)
     analyte = analytes.packaged().by_id.get(concept.lab.split(" ")[0].partition(":")[0]) if concept else None
     if analyte is not None:
-        return analyte.name
+        return "Full blood count" if analyte.id in _COUNTED else analyte.name
     named = _BY.sub("", gap.name) if _BY.search(gap.name) else _RESULT.sub("", gap.name)
     if named != gap.name:
         return named[:1].upper() + named[1:]

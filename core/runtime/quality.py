@@ -8,7 +8,10 @@ from core.domain.assessment import QualityItem
 from core.domain.case import Case, SeriesRef
 from core.domain.evidence import Finding
 from core.domain.notices import notice
-from core.runtime import wording
+from core.runtime import analytes, wording
+from core.runtime.drafts import LABORATORY, without_count
+
+_LABORATORY = frozenset(analytes.packaged().by_id)
 
 
 def card(case: Case, findings: Sequence[Finding]) -> tuple[QualityItem, ...]:
@@ -22,7 +25,7 @@ def unavailable(case: Case, findings: Sequence[Finding]) -> tuple[str, ...]:
     lacking = []
     if not case.notes:
         lacking.append("clinical notes")
-    if not case.tables and not any(finding.abnormal != "unknown" for finding in findings):
+    if not any(finding.extractor == LABORATORY or finding.quantity in _LABORATORY for finding in findings):
         lacking.append("laboratory values")
     if not measured & {"systolic_bp", "heart_rate", "respiratory_rate", "spo2", "temperature"}:
         lacking.append("vital signs")
@@ -47,6 +50,6 @@ def _pictures(case: Case) -> Iterable[QualityItem]:
 
 
 def _uninterpreted(findings: Sequence[Finding]) -> Iterable[QualityItem]:
-    remarks = (f"{f.name} {wording.value_of(f)}: {f.note}" for f in findings if f.value is not None and f.note)
-    for remark in dict.fromkeys(remarks):
+    noted = ((f, without_count(f.note)) for f in findings if f.value is not None)
+    for remark in dict.fromkeys(f"{f.name} {wording.value_of(f)}: {note}" for f, note in noted if note):
         yield QualityItem(kind="value", text=remark)

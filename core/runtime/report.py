@@ -6,7 +6,9 @@ tests; treatment as quoted; what was not used and why; model record. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
 
 from core.domain.assessment import Assessment, NextTest, SafetyFlag, Section, Sentence
 from core.domain.case import Case
@@ -16,7 +18,8 @@ from core.domain.memory import WorkingMemory
 from core.domain.notices import notice
 from core.domain.report import Block, Line, Report, Table, Tone
 from core.errors import UserError
-from core.runtime import wording
+from core.runtime import citation, inquiry, wording
+from core.runtime.background import AGE, DISPUTED
 from core.runtime.evidence_book import COMPUTED
 from core.runtime.findings import patient
 from core.runtime.gaps import ASKABLE, TOP
@@ -26,6 +29,7 @@ from core.store.journal import RunRow
 
 MOST_MISSING = 5
 MOST_HELPFUL = 8
+MOST_CITED = 3  # reasons behind the line of a condition; the cells cite all
 MOST_FAULTS = 3
 EFFECTS = ("model", "tool", "search", "question")  # kinds of steps that did something, not only noted it
 PUBLISHED = "passage"  # the kind of provenance that is no part of the case
@@ -56,7 +60,7 @@ def build(case: Case, row: RunRow, memory: WorkingMemory, *, faults: Sequence[st
         run_id=row.id,
         created_at=row.created_at,
         banner=(*_untrue(faults), *_banner(row, memory), _missing_inputs(assessment.unavailable), *_rung(memory)),
-        blocks=tuple(block for block in _blocks(assessment, memory) if block.lines or block.tables),
+        blocks=tuple(_checked(block, assessment) for block in _blocks(assessment, memory)),
         evidence=assessment.evidence,
         footer=(
             notice("N8"),
@@ -102,6 +106,7 @@ def _patient(case: Case, memory: WorkingMemory) -> str:
         parts.append(f"{wording.joined(lacking)} not stated")
     person = patient(memory.findings)
     parts += [f"{person.age:g} years"] if person.age is not None else []
+    parts += ["age stated differently"] if any(f.concept == AGE and f.note == DISPUTED for f in memory.findings) else []
     parts += [person.sex] if person.sex else []
     text = ", ".join(parts)
     return text[:1].upper() + text[1:]
@@ -131,8 +136,14 @@ def _banner(row: RunRow, memory: WorkingMemory) -> tuple[str, ...]:
 
 
 def _blocks(assessment: Assessment, memory: WorkingMemory) -> Iterable[Block]:
+    """All parts that have something to say, in order."""
+    return (block for block in _all_blocks(assessment, memory) if block.lines or block.tables)
+
+
+def _all_blocks(assessment: Assessment, memory: WorkingMemory) -> Iterable[Block]:
     sections = {section.id: section for section in assessment.sections}
     yield Block(id="flags", title="Safety flags", lines=tuple(_flag(flag) for flag in assessment.flags))
+    yield from _section_blocks(sections, ("question",))
     yield _conclusion(assessment, sections.get("conclusion"))
     yield from _section_blocks(sections, ("summary",))
     yield _columns(assessment)
@@ -147,6 +158,23 @@ def _blocks(assessment: Assessment, memory: WorkingMemory) -> Iterable[Block]:
         lines=_plain(f"“{text}”" for text in assessment.injections),
     )
     yield _model(assessment, memory)
+
+
+def _checked(block: Block, assessment: Assessment) -> Block:
+    """The block with every statement struck that rests on nothing; what is muted tells of the program."""
+    known = {item.id: item for item in assessment.evidence}
+
+    def check(line: Line) -> Line:
+        if line.struck or line.tone == "muted":
+            return line
+        resolved = citation.resolve(Sentence(text=line.text, evidence=line.evidence), known)
+        return msgspec.structs.replace(line, struck=resolved.struck, reason=resolved.reason)
+
+    tables = (
+        msgspec.structs.replace(table, rows=tuple(tuple(tuple(map(check, cell)) for cell in row) for row in table.rows))
+        for table in block.tables
+    )
+    return msgspec.structs.replace(block, lines=tuple(map(check, block.lines)), tables=tuple(tables))
 
 
 def _flag(flag: SafetyFlag) -> Line:
@@ -183,8 +211,9 @@ def _columns(assessment: Assessment) -> Block:
     if assessment.conclusion == "insufficient":
         return Block(id="columns", title="What would help most", lines=_helpful(assessment))
     named = [h for h in assessment.differential.hypotheses if h.band != "excluded" and h.slug != SOMETHING_ELSE]
+    asked = {item.id for item in assessment.evidence if item.provenance.label == inquiry.LABEL}
     rows = tuple(
-        ((Line(text=_standing(h)),), _cells(h.for_), _cells(h.against), _missing(h.missing))
+        ((_standing(h, asked),), _cells(h.for_), _cells(h.against), _missing(h.missing))
         for h in named[:TOP]
         if h.for_ or h.raised_by or h.band != "unlikely"
     )
@@ -194,18 +223,21 @@ def _columns(assessment: Assessment) -> Block:
 
 def _helpful(assessment: Assessment) -> tuple[Line, ...]:
     """What to ask and examine first, each citing the clues that make it so; tests stand in their own block."""
-    cited: dict[str, tuple[str, ...]] = {}
-    for hypothesis in reversed(assessment.differential.hypotheses):
-        cited |= {reason.concept: reason.evidence for reason in hypothesis.missing}
     return tuple(
-        Line(text=f"{gap.name} ({OBTAINED[gap.obtain]}): {gap.why}.", evidence=cited.get(gap.concept, ()))
+        Line(text=f"{gap.name} ({OBTAINED[gap.obtain]}): {gap.why}.", evidence=gap.evidence)
         for gap in [gap for gap in assessment.gaps if gap.obtain in ASKABLE][:MOST_HELPFUL]
     )
 
 
-def _standing(hypothesis: Hypothesis) -> str:
-    text = f"{hypothesis.title}: {hypothesis.band} (clues {hypothesis.structural:.2f}"
-    return f"{text})" if hypothesis.model is None else f"{text}, model {hypothesis.model:+.2f})"
+def _standing(hypothesis: Hypothesis, asked: Collection[str]) -> Line:
+    """A condition with its band and both scores, resting on what counted most, or on what is missing."""
+    model = "" if hypothesis.model is None else f", model {hypothesis.model:+.2f}"
+    by = ", raised by the question" if not set(hypothesis.raised_by).isdisjoint(asked) else ""
+    reasons = (*hypothesis.for_, *hypothesis.against)[:MOST_CITED] or hypothesis.missing[:MOST_CITED]
+    return Line(
+        text=f"{hypothesis.title}: {hypothesis.band} (clues {hypothesis.structural:.2f}{model}){by}",
+        evidence=tuple(dict.fromkeys((*hypothesis.raised_by, *(e for reason in reasons for e in reason.evidence)))),
+    )
 
 
 def _cells(reasons: Sequence[Reason]) -> tuple[Line, ...]:
@@ -291,7 +323,7 @@ def _text_evidence(report: Report, full: bool) -> list[str]:
     lines = [f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}" for item in case]
     if others := len(items) - len(case):
         what = "one published source" if others == 1 else f"{others} published sources"
-        lines.append(f"  and {what}: `wardround report {report.run_id} --full` lists all")
+        lines.append(f"  and {what}, listed by `wardround report` with --full")
     return ["", "EVIDENCE", *lines] if lines else []
 
 

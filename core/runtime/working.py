@@ -18,7 +18,7 @@ from core.domain.passage import Passage
 from core.domain.ports import Found, Query
 from core.errors import ModelError
 from core.runtime import answers as answer_rules
-from core.runtime import assessing, differential, findings, prompts, ranking, wording
+from core.runtime import assessing, differential, findings, inquiry, prompts, ranking, wording
 from core.runtime.differential import View
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.run import Run
@@ -31,8 +31,12 @@ _LISTED = 40  # evidence items shown to the model that sums up
 
 
 def perceive(case: Case, run: Run) -> tuple[Finding, ...]:
-    """The case as findings (direct.md section 1), into the journal with the evidence they are."""
-    seen = findings.perceive(case, run.knowledge)
+    """The case as findings (direct.md section 1), into the journal with the evidence they are.
+
+    What the clinician's question raises stands with them.
+    """
+    read = findings.perceive(case, run.knowledge)
+    seen = (*read, *inquiry.raised(run.task, read, run.knowledge))
     run.note(_added("Findings", seen))
     return seen
 
@@ -44,8 +48,9 @@ def _added(stage: str, fresh: Sequence[Finding], known: Sequence[Finding] = ()) 
 
 
 def candidates(run: Run, seen: Sequence[Finding]) -> Found:
-    """The problem list as a search for conditions."""
+    """The problem list, and the clinician's question, as a search for conditions."""
     listed = wording.problems(seen, [finding.id for finding in seen])
+    listed = (*listed, *filter(None, (inquiry.own(run.task),)))
     return run.retrieve(Query(text="; ".join(listed), problems=listed, k=CANDIDATES, purpose="candidates"))
 
 
@@ -133,6 +138,7 @@ def conclude(case: Case, run: Run, view: View, passages: tuple[Passage, ...]) ->
     return assessing.assess(
         assessing.Material(
             case=case,
+            question=inquiry.own(run.task),
             seen=view,
             quantities=findings.quantities(view.findings),
             knowledge=run.knowledge,

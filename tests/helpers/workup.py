@@ -53,6 +53,11 @@ class Worked(msgspec.Struct, frozen=True, kw_only=True):
         assert self.assessment is not None, "the run waits"
         return self.assessment
 
+    @property
+    def searches(self) -> list[str]:
+        """What was searched for, by hash."""
+        return [event.query_sha256 for event in self.of(ev.Retrieved)]
+
     def of(self, kind: type[E]) -> list[E]:
         """The events of one kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]
@@ -123,6 +128,7 @@ def work_up(
     settings: Settings | None = None,
     answering: Answering | None = None,
     run_id: str = "r1",
+    question: str = "",
 ) -> Worked:
     """Run `direct` over a case; with `answering` the run waits, is answered by it, and is resumed until it ends."""
     chosen = settings or Settings()
@@ -134,7 +140,7 @@ def work_up(
     try:
         journal = Journal(database)
         Cases(database).save(case, "test", AT)
-        journal.queue(_row(case, chosen, run_id))
+        journal.queue(_row(case, chosen, run_id, question))
         assessment = _attempt(journal, case, backbone, run_id)
         while assessment is None and answering is not None:
             asked = journal.open_question(run_id)
@@ -169,12 +175,12 @@ def _run(journal: Journal, backbone: Backbone | None, run_id: str) -> Run:
     )
 
 
-def _row(case: Case, settings: Settings, run_id: str) -> RunRow:
+def _row(case: Case, settings: Settings, run_id: str, question: str) -> RunRow:
     return RunRow(
         id=run_id,
         case_id=case.id,
         revision=case.revision,
-        task=task_from_case(case),
+        task=task_from_case(case, question),
         workflow="direct",
         version=VERSION,
         mode="adaptive",

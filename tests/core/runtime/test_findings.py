@@ -319,6 +319,27 @@ def test_the_annotated_notes_hold_no_instructions() -> None:
         assert reading.instructions(case(note(tomllib.loads(path.read_text("utf-8"))["text"]))) == ()
 
 
+def test_what_a_document_says_over_and_over_is_kept_three_times_and_counted() -> None:
+    text = "Sudden dyspnoea. HR 114. No fever. Potassium 6.1 mmol/L.\n" * 40
+    found = perceive(text)
+    by_concept = [f for f in found if f.concept == "WR:sudden-dyspnoea"]
+    assert [f.note for f in by_concept] == ["", "", "said in this document further 37 times"]
+    assert [f.provenance.start for f in by_concept] == [0, 57, 114]
+    assert len([f for f in found if f.quantity == "heart_rate"]) == 3
+    assert len([f for f in found if f.concept == "WR:fever"]) == 3
+    assert len(found) < 30
+    once = {f.concept for f in perceive(text[: len(text) // 40])}
+    assert {f.concept for f in found} - {"LAB:potassium"} == once  # values written again stand for nothing
+
+
+def test_other_times_and_other_documents_are_not_folded() -> None:
+    found = perceive("Cough. Cough. Cough. Cough. No cough. Cough in 2019. Mother had a cough.")
+    kept = [(f.polarity, f.time, f.who) for f in found if f.concept == "WR:cough"]
+    assert len(kept) == 6 and len(set(kept)) == 4
+    two = reading.perceive(case(note("Cough. " * 4, "a"), note("Cough. " * 4, "b")), KNOWLEDGE)
+    assert [f.note for f in two].count("said in this document further once") == 2 and len(two) == 6
+
+
 def test_an_empty_case_has_no_findings() -> None:
     assert reading.perceive(case(), KNOWLEDGE) == ()
     assert perceive("") == ()

@@ -57,3 +57,10 @@ def test_what_a_sound_work_up_would_have_is_named() -> None:
     assert lacking("A 70-year-old man, HR 80.") == ("laboratory values",)
     assert lacking("A 70-year-old man, HR 80.", labs) == ()
     assert lacking("HR 80. Potassium 6.1 mmol/L.") == ("age and sex",)
+    assert lacking("HR 80. K 7.2 mmol/L, creatinine 150 umol/L.") == ("age and sex",)
+    assert lacking("A 70-year-old man, HR 80. GCS 15.") == ("laboratory values",)
+
+
+def test_how_often_a_value_is_written_is_no_remark_on_it() -> None:
+    assert card(text="HR 80. Aspirin 75 mg. " * 5) == []
+    assert card(text="HR 800. " * 5) == [("value", "Heart rate 800/min: implausible as written")]

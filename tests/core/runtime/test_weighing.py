@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from core.domain.condition import Applies, Condition
-from core.domain.evidence import Finding, Quantity
+from core.domain.evidence import Finding, Gap, Quantity
+from core.retrieval.knowledge import packaged
 from core.runtime import gaps, weighing
 from core.runtime.ledger import Ledger, Patient
 from tests.helpers.clues import KNOWLEDGE, WEIGHTS, SmallKnowledge, clue, condition, finding, ledger
@@ -326,6 +327,23 @@ def test_one_test_that_shows_two_things_is_one_row() -> None:
     assert {test.name for test in tests} == {"12-lead ECG", "D-dimer", "Imaging for consolidation", "Chest film"}
     dimer = next(test for test in tests if test.name == "D-dimer")
     assert set(dimer.concepts) == set(labs) and set(dimer.separates) == {"A", "B"}
+
+
+def test_a_test_has_the_name_of_a_test_and_stands_once() -> None:
+    """Over the whole starter set: no sign as a test, no criteria, no doubles."""
+    known = packaged()
+    names = set()
+    for file in known.conditions:
+        for row in (row for row in file.clues if row.obtain not in gaps.ASKABLE):
+            entry = known.concept(row.concept)
+            assert entry is not None
+            gap = Gap(concept=row.concept, name=entry.name, obtain=row.obtain, why="if present, x", separates=("a",))
+            (test,) = gaps.next_tests((gap,), {}, known)
+            names.add(test.name)
+    assert {"Troponin", "Creatinine", "Spirometry", "12-lead ECG"} <= names
+    no_test = ("criteria", "rise or fall", "obstruction", "reversib", "eGFR", "acidosis", "casts", "sliding", "cytosis")
+    assert not [name for name in names if any(word in name for word in no_test)]
+    assert len({name.lower() for name in names}) == len(names)
 
 
 def test_what_was_asked_is_not_asked_again() -> None:
