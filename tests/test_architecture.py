@@ -274,7 +274,11 @@ def test_hostile_suites_have_harmless_rows_and_a_control() -> None:
     assert hostile_faults(ast.parse(sound)) == []
 
 
-@pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: file.name)
-def test_scripts_use_the_standard_library_only(file: Path) -> None:
+# The handbook is written from the program's own metadata, by a maintainer; set-up never runs it.
+SETUP_SCRIPTS = [script for script in SCRIPTS if script.name != "handbook.py"]
+
+
+@pytest.mark.parametrize("file", SETUP_SCRIPTS, ids=lambda file: file.name)
+def test_set_up_scripts_use_the_standard_library_only(file: Path) -> None:
     ours = {script.stem for script in SCRIPTS}
     assert imports(ast.walk(tree_of(file))) - ours - set(sys.stdlib_module_names) == set()

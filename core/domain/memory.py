@@ -95,6 +95,10 @@ def _step(memory: WorkingMemory, row: ev.Recorded, kind: str, text: str, **more:
     return (*memory.steps, StepLine(n=row.n, kind=kind, text=text, at=row.at, **more))
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _finish_last(memory: WorkingMemory, kind: str, **changes: Any) -> tuple[StepLine, ...]:
     """The last open line of that kind, closed."""
     steps = list(memory.steps)
@@ -106,7 +110,7 @@ def _finish_last(memory: WorkingMemory, kind: str, **changes: Any) -> tuple[Step
 
 
 def _opened(memory: WorkingMemory, event: ev.CaseOpened, row: ev.Recorded) -> WorkingMemory:
-    text = f"Case opened: revision {event.revision}, {len(event.items)} items"
+    text = f"Case opened: revision {event.revision}, {_count(len(event.items), 'item')}"
     return _with(memory, task=event.task, steps=_step(memory, row, "case", text))
 
 
@@ -185,12 +189,12 @@ def _tool_failed(memory: WorkingMemory, event: ev.ToolFailed, row: ev.Recorded) 
 def _retrieved(memory: WorkingMemory, event: ev.Retrieved, row: ev.Recorded) -> WorkingMemory:
     known = {passage.cid for passage in memory.passages}
     fresh = tuple(passage for passage in event.passages if passage.cid not in known)
-    text = f"Guidelines searched ({event.purpose}): {len(event.hits)} passages"
+    text = f"Guidelines searched ({event.purpose}): {_count(len(event.hits), 'passage')}"
     return _with(memory, passages=memory.passages + fresh, steps=_step(memory, row, "search", text))
 
 
 def _evidence(memory: WorkingMemory, event: ev.EvidenceAdded, row: ev.Recorded) -> WorkingMemory:
-    text = f"{event.stage or 'Evidence'}: {len(event.findings)} findings, {len(event.items)} evidence items"
+    text = f"{event.stage or 'Evidence'}: {_count(len(event.findings), 'finding')}"
     return _with(
         memory,
         findings=memory.findings + event.findings,
@@ -211,7 +215,7 @@ def _struck(memory: WorkingMemory, event: ev.HypothesisStruck, row: ev.Recorded)
 
 
 def _gaps(memory: WorkingMemory, event: ev.GapFound, row: ev.Recorded) -> WorkingMemory:
-    return _with(memory, gaps=event.gaps, steps=_step(memory, row, "gap", f"{len(event.gaps)} gaps found"))
+    return _with(memory, gaps=event.gaps, steps=_step(memory, row, "gap", f"{_count(len(event.gaps), 'gap')} found"))
 
 
 def _gap_closed(memory: WorkingMemory, event: ev.GapClosed, row: ev.Recorded) -> WorkingMemory:
@@ -219,7 +223,7 @@ def _gap_closed(memory: WorkingMemory, event: ev.GapClosed, row: ev.Recorded) ->
 
 
 def _asked(memory: WorkingMemory, event: ev.QuestionAsked, row: ev.Recorded) -> WorkingMemory:
-    text = f"Question to the clinician: {len(event.question.gaps)} items"
+    text = f"Question to the clinician: {_count(len(event.question.gaps), 'item')}"
     steps = _step(memory, row, "question", text, done=False)
     return _with(memory, status="waiting", question=event.question, steps=steps)
 
