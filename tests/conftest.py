@@ -122,7 +122,11 @@ def child_processes() -> dict[int, str]:
     """Running children of this process (not the ones that have ended): process id to name. Linux only."""
     found: dict[int, str] = {}
     for task in Path("/proc/self/task").glob("*/children"):
-        for pid in task.read_text().split():
+        try:
+            children = task.read_text().split()
+        except OSError:  # the thread ended meanwhile
+            continue
+        for pid in children:
             try:
                 stat = Path(f"/proc/{pid}/stat").read_text()
             except OSError:  # it ended meanwhile

@@ -14,8 +14,8 @@ from core.domain.case import Case, Note
 from core.domain.evidence import Answer, Finding, Provenance
 from core.domain.ports import Knowledge
 from core.runtime import findings, wording
-from core.runtime.drafts import ALLERGY, DERIVED
 from core.runtime.ledger import CLINICIAN
+from core.runtime.perception.drafts import ALLERGY, DERIVED
 
 _KEPT = (ALLERGY, DERIVED)  # extractors whose name means something to those who read the finding
 

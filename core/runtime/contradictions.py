@@ -14,9 +14,9 @@ import msgspec
 from core.domain.evidence import Finding
 from core.domain.ports import Knowledge
 from core.runtime import wording
-from core.runtime.background import AGE, DISPUTED, FEMALE, MALE
-from core.runtime.drafts import DERIVED
 from core.runtime.ledger import Ledger, Patient
+from core.runtime.perception.background import AGE, DISPUTED, FEMALE, MALE
+from core.runtime.perception.drafts import DERIVED
 from core.runtime.weighing import Scored
 
 

@@ -15,10 +15,10 @@ from core.domain.condition import Condition
 from core.domain.evidence import Finding
 from core.domain.passage import Fact
 from core.runtime import wording
-from core.runtime.analytes import packaged
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.ledger import Patient
-from core.runtime.numbers import IMPLAUSIBLE
+from core.runtime.perception.analytes import packaged
+from core.runtime.perception.numbers import IMPLAUSIBLE
 
 _NO_CRITERION = ("age",)  # a cut-off for age says whom another fact is about
 _NAMES = {

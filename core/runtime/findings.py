@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from core.domain.case import Case, ImageRef, Note, SeriesRef
 from core.domain.evidence import Finding, Provenance
 from core.domain.ports import Knowledge
-from core.runtime import analytes as tables
-from core.runtime import background
-from core.runtime import instructions as addressed
-from core.runtime.analytes import Analytes
-from core.runtime.board import gravity, usable
-from core.runtime.derived import derived
-from core.runtime.drafts import ALLERGY, IMAGE, Draft, folded, numbered
-from core.runtime.eye_measures import eye_measures
-from core.runtime.instructions import instructions
-from core.runtime.laboratory import Result, interpret, of_table
 from core.runtime.ledger import Patient
-from core.runtime.mentions import mentioned
-from core.runtime.results import written_results
-from core.runtime.vitals import vital_signs
+from core.runtime.perception import analytes as tables
+from core.runtime.perception import background
+from core.runtime.perception import instructions as addressed
+from core.runtime.perception.analytes import Analytes
+from core.runtime.perception.board import gravity, usable
+from core.runtime.perception.derived import derived
+from core.runtime.perception.drafts import ALLERGY, IMAGE, Draft, folded, numbered
+from core.runtime.perception.eye_measures import eye_measures
+from core.runtime.perception.instructions import instructions
+from core.runtime.perception.laboratory import Result, interpret, of_table
+from core.runtime.perception.mentions import mentioned
+from core.runtime.perception.results import written_results
+from core.runtime.perception.vitals import vital_signs
 
 __all__ = ["has", "instructions", "patient", "perceive", "quantities"]
 

@@ -15,8 +15,9 @@ from core.domain.condition import Clue
 from core.domain.evidence import Gap, Obtain, Question
 from core.domain.hypothesis import Band
 from core.domain.ports import Knowledge
-from core.runtime import analytes, weighing, wording
+from core.runtime import weighing, wording
 from core.runtime.ledger import Ledger, State
+from core.runtime.perception import analytes
 from core.runtime.weighing import Scored
 from core.settings import Weighing
 

@@ -16,7 +16,7 @@ import msgspec
 
 from core.domain.evidence import Finding
 from core.domain.ports import Knowledge
-from core.runtime.numbers import IMPLAUSIBLE
+from core.runtime.perception.numbers import IMPLAUSIBLE
 
 State = Literal["present", "absent", "contradicted", "unknown"]
 ALLERGY = "allergy"

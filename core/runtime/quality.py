@@ -8,8 +8,9 @@ from core.domain.assessment import QualityItem
 from core.domain.case import Case, SeriesRef
 from core.domain.evidence import Finding
 from core.domain.notices import notice
-from core.runtime import analytes, wording
-from core.runtime.drafts import LABORATORY, without_count
+from core.runtime import wording
+from core.runtime.perception import analytes
+from core.runtime.perception.drafts import LABORATORY, without_count
 
 _LABORATORY = frozenset(analytes.packaged().by_id)
 

@@ -19,11 +19,11 @@ from core.domain.notices import notice
 from core.domain.report import Block, Line, Report, Table, Tone
 from core.errors import UserError
 from core.runtime import citation, inquiry, wording
-from core.runtime.background import AGE, DISPUTED
 from core.runtime.evidence_book import COMPUTED
 from core.runtime.findings import patient
 from core.runtime.gaps import ASKABLE, TOP
 from core.runtime.ledger import CLINICIAN
+from core.runtime.perception.background import AGE, DISPUTED
 from core.runtime.weighing import SOMETHING_ELSE
 from core.store.journal import RunRow
 

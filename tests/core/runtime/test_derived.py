@@ -10,9 +10,9 @@ from core.domain.case import Case, LabRow, LabTable, Note
 from core.domain.evidence import Finding
 from core.retrieval.knowledge import packaged
 from core.runtime import findings as reading
-from core.runtime.early_warning import points
-from core.runtime.kidney import filtration, stage
-from core.runtime.thresholds import THRESHOLDS
+from core.runtime.perception.early_warning import points
+from core.runtime.perception.kidney import filtration, stage
+from core.runtime.perception.thresholds import THRESHOLDS
 
 KNOWLEDGE = packaged()
 

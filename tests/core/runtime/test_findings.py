@@ -16,7 +16,7 @@ from core.retrieval.knowledge import packaged
 from core.retrieval.sentences import split
 from core.runtime import contradictions
 from core.runtime import findings as reading
-from core.runtime.drafts import ALLERGY, MEDICATION, NOTES
+from core.runtime.perception.drafts import ALLERGY, MEDICATION, NOTES
 
 DATA = Path(__file__).parents[2] / "data"
 KNOWLEDGE = packaged()

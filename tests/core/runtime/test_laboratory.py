@@ -12,12 +12,12 @@ import pytest
 from core.domain.case import LabRow, LabTable, Note
 from core.domain.evidence import Finding
 from core.retrieval.knowledge import StarterKnowledge, packaged
-from core.runtime import analytes
-from core.runtime.drafts import numbered
-from core.runtime.laboratory import NO_UNIT, NOT_UNDERSTOOD, OWN_REFERENCE, interpret, of_table
 from core.runtime.ledger import Patient
-from core.runtime.numbers import IMPLAUSIBLE
-from core.runtime.results import written_results
+from core.runtime.perception import analytes
+from core.runtime.perception.drafts import numbered
+from core.runtime.perception.laboratory import NO_UNIT, NOT_UNDERSTOOD, OWN_REFERENCE, interpret, of_table
+from core.runtime.perception.numbers import IMPLAUSIBLE
+from core.runtime.perception.results import written_results
 
 DATA = tomllib.loads((Path(__file__).parents[2] / "data/labs/units.toml").read_text("utf-8"))
 ADULT = Patient(age=50, sex="female")

@@ -6,10 +6,10 @@ import pytest
 
 from core.domain.case import Note
 from core.domain.evidence import Finding
-from core.runtime import analytes
-from core.runtime.eye_measures import eye_measures
-from core.runtime.numbers import IMPLAUSIBLE
-from core.runtime.vitals import vital_signs
+from core.runtime.perception import analytes
+from core.runtime.perception.eye_measures import eye_measures
+from core.runtime.perception.numbers import IMPLAUSIBLE
+from core.runtime.perception.vitals import vital_signs
 
 
 def findings(text: str) -> list[Finding]:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 
 from core.domain.case import Note
 from core.domain.units import parse_unit
-from core.runtime import vital_patterns as written
-from core.runtime.analytes import Analytes, canonical
-from core.runtime.drafts import Draft
-from core.runtime.numbers import IMPLAUSIBLE, measured
+from core.runtime.perception import vital_patterns as written
+from core.runtime.perception.analytes import Analytes, canonical
+from core.runtime.perception.drafts import Draft
+from core.runtime.perception.numbers import IMPLAUSIBLE, measured
 
 
 def vital_signs(note: Note, analytes: Analytes) -> Iterator[Draft]:
@@ -102,9 +102,7 @@ def _saturations(note: Note, analytes: Analytes) -> Iterator[Draft]:
         end = (air or flow or match).end()
         given = 0.0 if air else float(flow["n"]) if flow else None
         span = (match.start(), end)
-        yield measured(
-            note, span, quantity="spo2", name="Oxygen saturation", value=value, unit="%", note_text=bad
-        )
+        yield measured(note, span, quantity="spo2", name="Oxygen saturation", value=value, unit="%", note_text=bad)
         if given is not None:
             bad = _checked(analytes, "oxygen_flow", given, "L/min")
             yield measured(

@@ -18,10 +18,10 @@ from core.domain.case import LabRow, LabTable
 from core.domain.evidence import Abnormal, Finding, Provenance, Quantity, Time
 from core.domain.ports import Knowledge
 from core.domain.units import Unit, WrongDimension
-from core.runtime.analytes import Analyte, Analytes, Interval, canonical
-from core.runtime.drafts import DERIVED, LABORATORY, Draft, cell_source, derived_source
 from core.runtime.ledger import Patient
-from core.runtime.numbers import IMPLAUSIBLE
+from core.runtime.perception.analytes import Analyte, Analytes, Interval, canonical
+from core.runtime.perception.drafts import DERIVED, LABORATORY, Draft, cell_source, derived_source
+from core.runtime.perception.numbers import IMPLAUSIBLE
 
 NOT_UNDERSTOOD = "unit not understood, not interpreted"
 NO_UNIT = "no unit written, not interpreted"
@@ -129,9 +129,7 @@ def _read(result: Result, patient: Patient, analytes: Analytes) -> _Read:
             refusal = IMPLAUSIBLE
     if refusal:
         shown = result.range_text
-        return _Read(
-            result=result, unit=unit, value=None, direction="", critical=False, range_text=shown, note=refusal
-        )
+        return _Read(result=result, unit=unit, value=None, direction="", critical=False, range_text=shown, note=refusal)
     direction, range_text, said, distance = _compare(result, value, patient)
     notes = [result.note, f"reported as {result.comparator}{result.number:g}" if result.comparator else "", said]
     return _Read(

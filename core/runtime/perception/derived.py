@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from core.domain.ports import Knowledge
-from core.runtime import early_warning, implied, kidney, thresholds
-from core.runtime.board import Board, derive_concept, derive_value, in_canonical_unit
-from core.runtime.drafts import NOTES, Draft, canonical_key
 from core.runtime.ledger import Patient
+from core.runtime.perception import early_warning, implied, kidney, thresholds
+from core.runtime.perception.board import Board, derive_concept, derive_value, in_canonical_unit
+from core.runtime.perception.drafts import NOTES, Draft, canonical_key
 
 CHANGE = 20.0  # per cent; Thygesen 2018 (fourth universal definition), of a raised troponin
 

@@ -10,10 +10,10 @@ from core.domain import units
 from core.domain.analyte_factors import MEASURED
 from core.domain.evidence import Finding, Quantity
 from core.domain.ports import Knowledge
-from core.runtime.analytes import canonical
-from core.runtime.drafts import ALLERGY, DERIVED, Draft, derived_source
 from core.runtime.ledger import Patient
-from core.runtime.numbers import IMPLAUSIBLE
+from core.runtime.perception.analytes import canonical
+from core.runtime.perception.drafts import ALLERGY, DERIVED, Draft, derived_source
+from core.runtime.perception.numbers import IMPLAUSIBLE
 
 # A healthy value and a step, to tell which of several values of one moment is the more abnormal.
 _HEALTHY: Mapping[str, tuple[float, float]] = {

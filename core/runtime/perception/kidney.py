@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from core.domain import units
-from core.runtime.board import Board, derive_concept, derive_value, in_canonical_unit
-from core.runtime.drafts import Draft
+from core.runtime.perception.board import Board, derive_concept, derive_value, in_canonical_unit
+from core.runtime.perception.drafts import Draft
 
 UMOL_PER_MG_DL = 88.42
 RISE_UMOL = 26.5  # 0.3 mg/dL (KDIGO 2012, section 2.1)

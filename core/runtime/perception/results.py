@@ -16,11 +16,11 @@ from core.domain.case import Note
 from core.domain.evidence import Time
 from core.domain.units import Unit
 from core.retrieval.terms import Word, words
-from core.runtime.analytes import Analyte, Analytes
-from core.runtime.drafts import note_source
-from core.runtime.laboratory import Result
-from core.runtime.numbers import time_of
-from core.runtime.result_context import is_elsewhere, power_of_ten, printed_range
+from core.runtime.perception.analytes import Analyte, Analytes
+from core.runtime.perception.drafts import note_source
+from core.runtime.perception.laboratory import Result
+from core.runtime.perception.numbers import time_of
+from core.runtime.perception.result_context import is_elsewhere, power_of_ten, printed_range
 
 _LONGEST_NAME = 6  # words
 _SHORT = 3  # letters; such names count in lower case only with a unit

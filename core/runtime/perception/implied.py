@@ -12,8 +12,8 @@ from importlib import resources
 
 import msgspec
 
-from core.runtime.board import Board, derive_concept
-from core.runtime.drafts import ALLERGY, DERIVED, Draft
+from core.runtime.perception.board import Board, derive_concept
+from core.runtime.perception.drafts import ALLERGY, DERIVED, Draft
 
 
 class Normal(msgspec.Struct, frozen=True):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from core.domain.case import Note
-from core.runtime.analytes import Analytes
-from core.runtime.drafts import Draft
-from core.runtime.numbers import IMPLAUSIBLE, measured
+from core.runtime.perception.analytes import Analytes
+from core.runtime.perception.drafts import Draft
+from core.runtime.perception.numbers import IMPLAUSIBLE, measured
 
 _SIDES = {"right": "right", "r": "right", "re": "right", "od": "right"}
 _SIDES |= {"left": "left", "l": "left", "le": "left", "os": "left"}
@@ -23,9 +23,7 @@ _PRESSURE = re.compile(
     r"\b(?:IOPs?|[Ii]ntraocular pressures?|[Ee]ye pressures?|"
     r"(?<![a-z] )(?:[Tt]he |His |Her )?[Pp]ressures(?= (?:were|are|of)\b[^.\n/]{0,30}mm\s?Hg))\b"
 )
-_DISC = re.compile(
-    r"\b(?:[Vv]ertical )?(?:[Cc]up[-/ ](?:to[- ])?[Dd]isc(?: ratios?)?|C[/:]D(?: ratios?)?|[Vv]?CDRs?)"
-)
+_DISC = re.compile(r"\b(?:[Vv]ertical )?(?:[Cc]up[-/ ](?:to[- ])?[Dd]isc(?: ratios?)?|C[/:]D(?: ratios?)?|[Vv]?CDRs?)")
 _PRESSURE_PART = re.compile(
     rf"{_SIDE}|(?P<n>(?<![\d.:])\d{{1,3}}(?:\.\d)?)"
     r"(?!\d|[:.]\d|\s*(?:years?|am|pm|AM|PM|%|microns|degrees|days|weeks|months|h\b))"

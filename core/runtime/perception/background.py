@@ -16,8 +16,8 @@ from core import codec
 from core.domain.case import Case, Note
 from core.domain.evidence import Finding, Provenance, Quantity
 from core.domain.ports import Knowledge
-from core.runtime.drafts import BACKGROUND, Draft, note_source
 from core.runtime.ledger import Patient
+from core.runtime.perception.drafts import BACKGROUND, Draft, note_source
 
 AGE, MALE, FEMALE, PREGNANCY = "PT:age", "WR:male-sex", "WR:female-sex", "WR:pregnancy"
 OLDEST, YOUNGEST_PREGNANT = 122, 9

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from core.domain.case import Note
 from core.domain.evidence import Finding, Quantity, Time, Who
-from core.runtime.drafts import VITALS, Draft, note_source
+from core.runtime.perception.drafts import VITALS, Draft, note_source
 
 IMPLAUSIBLE = "implausible as written"
 _PAST = re.compile(

@@ -13,8 +13,8 @@ from typing import Literal
 import msgspec
 
 from core.domain import units
-from core.runtime.board import Board, derive_concept
-from core.runtime.drafts import Draft
+from core.runtime.perception.board import Board, derive_concept
+from core.runtime.perception.drafts import Draft
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,

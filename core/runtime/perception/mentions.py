@@ -16,7 +16,7 @@ from core.domain.case import Note
 from core.domain.evidence import Finding, Polarity, Quantity, Time, Who
 from core.domain.passage import Concept
 from core.domain.ports import Annotated, Knowledge
-from core.runtime.drafts import ALLERGY, MEDICATION, NOTES, Draft, note_source
+from core.runtime.perception.drafts import ALLERGY, MEDICATION, NOTES, Draft, note_source
 
 Span = tuple[int, int]
 _DRUGS = ("drug", "drug-class")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from core.runtime.board import Board, derive_value
-from core.runtime.drafts import Draft
+from core.runtime.perception.board import Board, derive_value
+from core.runtime.perception.drafts import Draft
 
 # Upper ends of the bands and their points; above the last end comes the last figure.
 _BANDS: dict[str, tuple[tuple[float, ...], tuple[int, ...]]] = {
