@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
-BLOCK = 1 << 20
 
 
 def encode(value: Any) -> bytes:
@@ -43,20 +40,3 @@ def sha256(data: bytes) -> str:
 def digest(value: Any) -> str:
     """SHA-256 of a value's canonical JSON: its content hash."""
     return sha256(encode(value))
-
-
-def file_blocks(path: Path) -> Iterator[bytes]:
-    """A file's bytes in blocks of one MiB."""
-    with path.open("rb") as stream:
-        while block := stream.read(BLOCK):
-            yield block
-
-
-def file_sha256(path: Path, on_bytes: Callable[[int], None] | None = None) -> str:
-    """SHA-256 of a file; `on_bytes` hears how many bytes were read (progress, cancel by raising)."""
-    state = hashlib.sha256()
-    for block in file_blocks(path):
-        state.update(block)
-        if on_bytes is not None:
-            on_bytes(len(block))
-    return state.hexdigest()

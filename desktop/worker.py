@@ -19,7 +19,6 @@ from core.runtime.service import Send, Service
 from desktop import assembly, crash
 
 PR_SET_PDEATHSIG = 1
-FAULTS = ("segv", "abort", "hang", "oom", "garbage")
 FAULT_AT = 3  # the effect that fails, counted in each process anew
 
 

@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -22,7 +22,6 @@ from core.errors import BugError, Cancelled
 from models.llama.backbone import parse_reply
 from models.llama.scoring import softmax
 
-Scorer = Callable[[ModelRequest, str], float]
 INFO = BackboneInfo(
     pack_id="scripted",
     family="scripted",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -10,7 +10,6 @@ import msgspec
 from core.domain.action import CallTool, ToolResult
 from core.domain.chat import Method, ModelReply, ModelRequest, Scores
 from core.domain.condition import Condition, Rule
-from core.domain.evidence import Finding
 from core.domain.pack import BackboneInfo
 from core.domain.passage import Concept, Hit, Mention, Passage, Source
 
@@ -107,13 +106,3 @@ class Tool(Protocol):
     def version(self) -> str: ...
 
     def call(self, call: CallTool) -> ToolResult: ...
-
-
-class ArtifactReader(Protocol):
-    """Bytes of the artifact store by sha256."""
-
-    def read(self, sha256: str) -> bytes: ...
-
-
-Has = Callable[[str], bool]
-Values = Mapping[str, Finding]

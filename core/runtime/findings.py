@@ -19,7 +19,7 @@ from core.runtime.perception import instructions as addressed
 from core.runtime.perception.analytes import Analytes
 from core.runtime.perception.board import gravity, usable
 from core.runtime.perception.derived import derived
-from core.runtime.perception.drafts import ALLERGY, IMAGE, Draft, folded, numbered
+from core.runtime.perception.drafts import IMAGE, Draft, folded, numbered
 from core.runtime.perception.eye_measures import eye_measures
 from core.runtime.perception.instructions import instructions
 from core.runtime.perception.laboratory import Result, interpret, of_table
@@ -27,7 +27,7 @@ from core.runtime.perception.mentions import mentioned
 from core.runtime.perception.results import written_results
 from core.runtime.perception.vitals import vital_signs
 
-__all__ = ["has", "instructions", "patient", "perceive", "quantities"]
+__all__ = ["instructions", "patient", "perceive", "quantities"]
 
 NOT_ANALYSED = "present, not analysed"
 
@@ -96,16 +96,3 @@ def quantities(findings: Iterable[Finding]) -> Mapping[str, Finding]:
         if usable(finding):
             groups[finding.quantity].append(finding)
     return {quantity: max(group, key=gravity) for quantity, group in sorted(groups.items())}
-
-
-def has(findings: Iterable[Finding], knowledge: Knowledge, concept: str) -> bool | None:
-    """True where the concept or a special form of it holds; False where it or a general form is absent; else None."""
-    above = knowledge.ancestors(concept)
-    denied = False
-    for finding in findings:
-        if finding.extractor == ALLERGY or (finding.time, finding.who) != ("current", "patient"):
-            continue
-        if finding.polarity == "present" and concept in knowledge.ancestors(finding.concept):
-            return True
-        denied = denied or (finding.polarity == "absent" and finding.concept in above)
-    return False if denied else None

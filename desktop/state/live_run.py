@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from desktop.engine import Engine
 
 COALESCE_MS = 30
-REST = ("finished", "failed", "stopped", "waiting")
 STOPPING = (
     "Stopping…",
     "Still stopping: busy with “{step}”",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -45,16 +44,6 @@ def test_what_has_another_shape_is_refused() -> None:
 def test_hashes() -> None:
     assert codec.sha256(b"abc") == ABC
     assert codec.digest({"b": 1, "a": 2}) == hashlib.sha256(b'{"a":2,"b":1}').hexdigest()
-
-
-def test_a_file_is_hashed_in_blocks(tmp_path: Path) -> None:
-    path = tmp_path / "big"
-    data = b"0123456789abcdef" * (codec.BLOCK // 8) + b"end"
-    path.write_bytes(data)
-    heard: list[int] = []
-    assert codec.file_sha256(path, heard.append) == hashlib.sha256(data).hexdigest()
-    assert heard == [codec.BLOCK, codec.BLOCK, 3]
-    assert codec.file_sha256(path) == hashlib.sha256(data).hexdigest()
 
 
 def test_pretty_is_the_same_value() -> None:

@@ -65,7 +65,7 @@ def test_flipped_byte_is_refused_with_both_hashes(tmp_path: Path) -> None:
         ledger, offset = MemoryLedger(), rng.randrange(3 * MIB)
         _flip(path, offset)
         text = _refusal(pack, ledger)
-        found = codec.file_sha256(path)
+        found = codec.sha256(path.read_bytes())
         assert text.startswith("Model file is damaged (hash differs). Not loaded.")
         assert expected in text
         assert found in text
@@ -129,7 +129,7 @@ def test_what_was_checked_is_what_is_loaded(tmp_path: Path) -> None:
         other = tmp_path / "other"
         other.write_bytes(b"evil")
         other.replace(pack.folder / "model.gguf")
-        assert codec.file_sha256(Path(opened.paths["model.gguf"])) == pack.manifest.files[0].sha256
+        assert codec.sha256(Path(opened.paths["model.gguf"]).read_bytes()) == pack.manifest.files[0].sha256
 
 
 def test_progress_and_cancel(tmp_path: Path) -> None:

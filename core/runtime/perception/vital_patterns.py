@@ -16,7 +16,6 @@ _WORDS = (
 )
 # Between the name of a sign and its number.
 _GAP = rf"\s*[:=~,\u2248-]?\s*(?:\([^)\d]{{1,20}}\)\s*)?(?:(?:{_WORDS})\b[.,:]?\s+|[:=]\s*){{0,4}}"
-_NOT_MORE = r"(?!\d)"
 
 
 class Sign(NamedTuple):

@@ -10,6 +10,7 @@ from core.domain.case import Case, LabRow, LabTable, Note
 from core.domain.evidence import Finding
 from core.retrieval.knowledge import packaged
 from core.runtime import findings as reading
+from core.runtime.ledger import Ledger
 from core.runtime.perception.early_warning import points
 from core.runtime.perception.kidney import filtration, stage
 from core.runtime.perception.thresholds import THRESHOLDS
@@ -35,7 +36,8 @@ def value(findings: tuple[Finding, ...], quantity: str) -> float | None:
 
 
 def state(findings: tuple[Finding, ...], concept: str) -> bool | None:
-    return reading.has(findings, KNOWLEDGE, concept)
+    state = Ledger(findings, KNOWLEDGE, reading.patient(findings)).standing(concept).state
+    return {"present": True, "absent": False}.get(state)
 
 
 # ------------------------------------------------------------------------------------------------------ kidney
