@@ -100,12 +100,13 @@ def counts_are_stable() -> bool:
 
 
 class Session:
-    """One window at work in one profile."""
+    """One window at work in one profile. `fault` is for tests: how its worker fails (`desktop/worker.py`)."""
 
-    def __init__(self, application: QApplication, profile: Path, *, paint_only: bool = False) -> None:
+    def __init__(self, application: QApplication, profile: Path, *, paint_only: bool = False, fault: str = "") -> None:
         self._application = application
         self._profile = profile
         self._paint_only = paint_only
+        self._fault = fault
         self.space: Workspace | None = None
         self._code = EXIT_DONE
         settings = QSettings(str(profile / WINDOW_STATE), QSettings.Format.IniFormat)
@@ -160,7 +161,7 @@ class Session:
         log.to_file(paths.log_folder() / LOG)
         bench = Workbench(self._profile, settings.load(self._profile), actor())
         stores = bench.open_stores()
-        engine = Engine(bench.worker_command(), journal=stores.journal, actor=bench.actor)
+        engine = Engine(bench.worker_command(self._fault), journal=stores.journal, actor=bench.actor)
         self.space = Workspace(bench, stores, engine)
         self.window.attach(self.space, explain)
 

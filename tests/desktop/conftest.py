@@ -64,9 +64,9 @@ def open_window(qapp: QApplication, qtbot: object, place: Path) -> Iterator[Open
     """Opens windows on the profile, closes them at the end; `consent` passes the first page."""
     sessions: list[Session] = []
 
-    def opened(*, consent: bool = True) -> Session:
+    def opened(*, consent: bool = True, fault: str = "") -> Session:
         qapp.setStyle("Fusion")
-        session = Session(qapp, place)
+        session = Session(qapp, place, fault=fault)
         sessions.append(session)
         session.window.show()
         qtbot.waitUntil(lambda: session.window.desk is not None, timeout=20_000)  # type: ignore[attr-defined]

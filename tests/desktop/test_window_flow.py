@@ -25,9 +25,9 @@ PATIENCE = 30_000
 Opener = Callable[..., Session]
 
 
-def with_case(qtbot: QtBot, open_window: Opener, source: Path, *names: str) -> Session:
+def with_case(qtbot: QtBot, open_window: Opener, source: Path, *names: str, fault: str = "") -> Session:
     """A window with a case of example (a) open, imported through the window from real files."""
-    session = open_window()
+    session = open_window(fault=fault)
     window = session.window
     window.import_places([source / name for name in names] if names else [source])
     qtbot.waitUntil(lambda: window.desk.case is not None, timeout=PATIENCE)
@@ -206,6 +206,24 @@ def test_killed_worker_is_told_and_the_run_goes_on(
     os.kill(session.space.engine.pid, signal.SIGKILL)
     rest(qtbot, session, "waiting", "finished")
     assert any("started again" in words for words in told)
+
+
+@pytest.mark.parametrize("kind", ["segv", "abort", "hang", "oom"])
+def test_faulty_worker_leaves_the_window_alive_and_the_run_finished(
+    qtbot: QtBot, open_window: Opener, example: Path, kind: str
+) -> None:
+    """The worker fails inside its fifth effect: the window says so, a new one goes on, the run ends."""
+    session = with_case(qtbot, open_window, example, "01-gp-letter.txt", fault=f"{kind}:5")
+    window, live = session.window, session.space.live
+    told: list[str] = []
+    window.desk.told.connect(lambda _tone, words: told.append(words))
+    start(qtbot, session)
+    rest(qtbot, session, "waiting", "finished")
+    answer_all(qtbot, session, 2)
+    assert live.status == "finished"
+    assert any("started again" in words for words in told)
+    assert window.isVisible()
+    assert live.memory.assessment is not None
 
 
 def test_export_names_the_case_and_writes_one_file(
