@@ -117,7 +117,7 @@ def test_a_missing_model_or_workflow_is_said_before_the_run(home: Path, capsys: 
         (ModelError("Too long."), 1, "Too long.\n"),
         (Cancelled("x"), 1, "Stopped.\n"),
         (KeyboardInterrupt(), 1, "Stopped.\n"),
-        (PermissionError(13, "Permission denied", "/root/secret.txt"), 1, "Permission denied (secret.txt)"),
+        (PermissionError(13, "Permission denied", "/elsewhere/secret.txt"), 1, "Permission denied (secret.txt)"),
         (OSError(28, "No space left on device"), 1, "No space left on device"),
         (StoreError("no such table", known=False), 3, "crash-"),
         (BugError("rule"), 3, "crash-"),

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from core.retrieval.chunk import OVERLAP, SHORTEST, WORDS, cut
-from tests.helpers.library import sentences
+from tests.helpers.shelf import sentences
 
 
 def sentence(words: int, mark: str = "w") -> str:

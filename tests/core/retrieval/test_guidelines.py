@@ -21,7 +21,7 @@ from core.retrieval.index import PassageIndex
 from core.retrieval.sources.starter import StarterSet, packaged
 from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Doc
-from tests.helpers.library import doc, open_store, pack
+from tests.helpers.shelf import doc, open_store, pack
 
 
 class Library(NamedTuple):

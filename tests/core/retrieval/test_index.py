@@ -21,7 +21,7 @@ from core.retrieval.index import PassageIndex
 from core.retrieval.query import PASSAGE_BOOSTS, Branch, Clause, Filters, Ranked, clauses, fuse, query_weight
 from core.store.database import ProfileLock
 from core.store.knowledge import KnowledgeStore
-from tests.helpers.library import WORDS, doc, open_store, pack, random_docs
+from tests.helpers.shelf import WORDS, doc, open_store, pack, random_docs
 
 ROOT = Path(__file__).resolve().parents[3]
 TURNING = {"no", "not", "with", "without", "if", "against", "before", "after", "over", "under"}
@@ -234,7 +234,7 @@ import sys
 from pathlib import Path
 from core.retrieval.index import PassageIndex
 from tests.core.retrieval.test_index import answers
-from tests.helpers.library import open_store
+from tests.helpers.shelf import open_store
 folder = Path(sys.argv[1])
 print(answers(PassageIndex(folder / "index", open_store(folder))))
 """

@@ -14,7 +14,7 @@ from core.domain.passage import Fact
 from core.errors import StoreError, UserError
 from core.store.knowledge import GENESIS, KnowledgeStore
 from core.store.knowledge_values import Doc, PutReport
-from tests.helpers.library import doc, open_store, pack
+from tests.helpers.shelf import doc, open_store, pack
 
 FACT = Fact(
     id="k", quantity="potassium", population="adults", comparator=">=", low=5.5, unit="mmol/L", kind="diagnostic",

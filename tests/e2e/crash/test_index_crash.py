@@ -15,7 +15,7 @@ from pathlib import Path
 
 from core.retrieval.index import PassageIndex
 from core.store.knowledge import KnowledgeStore
-from tests.helpers.library import WORDS, edition_docs, open_store, pack
+from tests.helpers.shelf import WORDS, edition_docs, open_store, pack
 
 ROOT = Path(__file__).resolve().parents[3]
 KILLS = 12
@@ -24,7 +24,7 @@ PROBES = 50
 
 def killed_writer(folder: Path, first: int, *, lines: int, seconds: float) -> dict[str, int]:
     """Start the writer, kill it `seconds` after its n-th line; the last edition that it acknowledged of each kind."""
-    command = [sys.executable, "-m", "tests.helpers.library", str(folder), str(first)]
+    command = [sys.executable, "-m", "tests.helpers.shelf", str(folder), str(first)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         said = [writer.stdout.readline() for _ in range(lines)]

@@ -1,6 +1,6 @@
 """Small knowledge packs for tests, seeded; and, run as a program, a writer that imports editions until it is killed.
 
-    python -m tests.helpers.library FOLDER FIRST_EDITION
+    python -m tests.helpers.shelf FOLDER FIRST_EDITION
 
 prints "ready", then "rows N" when edition N is in SQLite and "done N" when the index holds it too.
 """
