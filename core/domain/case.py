@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from typing import Literal
+
 import msgspec
 
 
@@ -14,8 +17,19 @@ class Patient(msgspec.Struct, frozen=True, kw_only=True):
     sex: str = ""
 
 
+class Hidden(msgspec.Struct, frozen=True):
+    """Characters [start, end) of a document that a reader of the page would not see, and why ("white text")."""
+
+    start: int
+    end: int
+    why: str
+
+
 class Note(msgspec.Struct, frozen=True, kw_only=True, tag="note"):
-    """A text document. `sha256` is of the original bytes, offsets of evidence count characters of `text`."""
+    """A text document. `sha256` is of the original bytes, offsets of evidence count characters of `text`.
+
+    `pages` are the offsets at which pages start (empty: the form has no pages); `source` says what it was read from.
+    """
 
     id: str
     title: str
@@ -23,6 +37,13 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, tag="note"):
     sha256: str
     encoding: str = "utf-8"
     written_on: str = ""
+    source: Literal["text", "pdf", "docx", "fhir", "dicom"] = "text"
+    pages: tuple[int, ...] = ()
+    hidden: tuple[Hidden, ...] = ()
+
+    def page(self, offset: int) -> int | None:
+        """Number (from 1) of the page that holds the character at `offset`; None where there are no pages."""
+        return bisect_right(self.pages, offset) or None
 
 
 class LabRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +85,14 @@ class ImageRef(msgspec.Struct, frozen=True, kw_only=True, tag="image"):
     acquired_on: str = ""
 
 
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check of a series found: code S01-S14 (imaging.md section 4.6), how grave, one sentence."""
+
+    code: str
+    level: Literal["info", "warn", "fail", "error"]
+    text: str
+
+
 class SeriesRef(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     """A DICOM series: header facts, number of readable instances and one rendered slice."""
 
@@ -85,9 +114,27 @@ class SeriesRef(msgspec.Struct, frozen=True, kw_only=True, tag="series"):
     window: str = ""
     warnings: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
-Item = Note | LabTable | ImageRef | SeriesRef
+class EhrTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of an EHR extract: its columns in order, and how many rows it has."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: int
+
+
+class EhrDatabase(msgspec.Struct, frozen=True, kw_only=True, tag="ehr"):
+    """An EHR extract in SQLite, kept as it came; read only, statement by statement, in a child of its own."""
+
+    id: str
+    title: str
+    sha256: str
+    tables: tuple[EhrTable, ...]
+
+
+Item = Note | LabTable | ImageRef | SeriesRef | EhrDatabase
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -119,6 +166,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def pictures(self) -> tuple[ImageRef | SeriesRef, ...]:
         return tuple(item for item in self.items if isinstance(item, ImageRef | SeriesRef))
+
+    @property
+    def extracts(self) -> tuple[EhrDatabase, ...]:
+        return tuple(item for item in self.items if isinstance(item, EhrDatabase))
 
     def item(self, identifier: str) -> Item | None:
         """The item of that id, if the case has it."""
