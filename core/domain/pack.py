@@ -36,6 +36,29 @@ class Licence(msgspec.Struct, frozen=True, kw_only=True):
     accept: bool = False
 
 
+class MadeFrom(msgspec.Struct, frozen=True, kw_only=True):
+    """The public package that a converted model was made of; `sha256` of the weights in it."""
+
+    package: str
+    version: str
+    sha256: str
+
+
+class EmbedSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """The `embed` part of a manifest of role "embed": how a text becomes a vector (knowledge.md section 5).
+
+    `dim` numbers a vector; `max_tokens` pieces of a text with its marks; `inputs` and `output` are names in the graph.
+    """
+
+    dim: int
+    max_tokens: int
+    pooling: str = "mean, in graph"
+    normalised: bool = True
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask")
+    output: str = "embedding"
+    made_from: MadeFrom | None = None
+
+
 class PackManifest(msgspec.Struct, frozen=True, kw_only=True):
     """`manifest.json` of a pack folder (runtime.md section 9)."""
 
@@ -52,6 +75,8 @@ class PackManifest(msgspec.Struct, frozen=True, kw_only=True):
     capabilities: tuple[str, ...] = ()
     min_app: str = "0"
     unlisted: bool = False
+    uses: str = ""  # a vision pack without a model file of its own names the text pack it works with
+    embed: EmbedSpec | None = None
 
 
 class PackState(msgspec.Struct, frozen=True, kw_only=True):
