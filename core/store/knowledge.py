@@ -14,11 +14,13 @@ from typing import Any
 from core import codec
 from core.domain.passage import Fact, Passage
 from core.errors import StoreError, UserError
+from core.store import knowledge_docs, vocabulary
 from core.store.database import Database, now
 from core.store.knowledge_values import (
     ChunkEntry,
     Doc,
     DocEntry,
+    Item,
     Pack,
     PackCount,
     PackState,
@@ -48,6 +50,7 @@ class KnowledgeStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.vocabulary = vocabulary.Vocabulary(database)
 
     def close(self) -> None:
         """Close the database; the store cannot be used any more."""
@@ -55,8 +58,10 @@ class KnowledgeStore:
 
     # ------------------------------------------------------------------------------------------------- writing
 
-    def put_pack(self, pack: Pack, docs: Iterable[Doc], *, actor: str, reason: str = "") -> PutReport:
-        """Make the pack hold exactly these documents: one transaction; unchanged documents keep their numbers.
+    def put_pack(self, pack: Pack, items: Iterable[Item], *, actor: str, reason: str = "") -> PutReport:
+        """Make the pack hold exactly these documents, concepts and drugs: one transaction; what is unchanged stays.
+
+        The items are taken one by one and may come from a generator; whatever it raises undoes all.
 
         Raises:
             UserError: a licence that is not known, or "unknown" without its text.
@@ -66,7 +71,7 @@ class KnowledgeStore:
         with self._database.transaction(actor, "import knowledge", pack.id) as connection:
             before = _state(connection, pack.id)
             _put_row(connection, pack, actor)
-            report = _put_docs(connection, pack.id, docs)
+            report = _put_items(connection, pack.id, items)
             what = "import" if before is None else "replace"
             _record(connection, actor, pack.id, what, (before or "", pack.state), reason)
         return report
@@ -87,9 +92,7 @@ class KnowledgeStore:
     def mark_done(self, rows: Iterable[Pending]) -> None:
         """The index holds these outbox rows durably."""
         with self._database.transaction(INDEXER, "clear outbox", "knowledge") as connection:
-            connection.executemany(
-                "UPDATE knowledge_outbox SET done = 1 WHERE seq = ?", [(row.seq,) for row in rows]
-            )
+            connection.executemany("UPDATE knowledge_outbox SET done = 1 WHERE seq = ?", [(row.seq,) for row in rows])
 
     # ------------------------------------------------------------------------------------------------- reading
 
@@ -176,12 +179,12 @@ class KnowledgeStore:
         faults = [
             f"Section {row['path']} of {row['doc']} was changed on disk."
             for row in self._database.query("SELECT doc, path, text, text_sha256 FROM knowledge_section")
-            if _sha256(row["text"]) != row["text_sha256"]
+            if knowledge_docs.text_sha256(row["text"]) != row["text_sha256"]
         ]
         faults += [
             f"Passage {row['key']} was changed on disk."
             for row in self._database.query(_PASSAGE)
-            if _sha256(row["whole"][row["start"] : row["end"]]) != row["sha256"]
+            if knowledge_docs.text_sha256(row["whole"][row["start"] : row["end"]]) != row["sha256"]
         ]
         return (*faults, *self._broken_changes())
 
@@ -235,92 +238,20 @@ def _put_row(connection: sqlite3.Connection, pack: Pack, actor: str) -> None:
     )
 
 
-def _put_docs(connection: sqlite3.Connection, pack_id: str, docs: Iterable[Doc]) -> PutReport:
-    rows = connection.execute("SELECT id, text_sha256 FROM knowledge_doc WHERE pack = ?", (pack_id,)).fetchall()
-    old = {row["id"]: row["text_sha256"] for row in rows}
-    added = changed = unchanged = 0
-    for doc in docs:
-        identifier, digest = f"{pack_id}:{doc.source_key}", codec.digest(doc)
-        before = old.pop(identifier, None)
-        if before == digest:
-            unchanged += 1
-            continue
-        if before is None:
-            added += 1
+def _put_items(connection: sqlite3.Connection, pack_id: str, items: Iterable[Item]) -> PutReport:
+    docs, words = knowledge_docs.Rows(connection, pack_id), vocabulary.Rows(connection, pack_id)
+    for item in items:
+        if isinstance(item, Doc):
+            docs.put(item)
         else:
-            changed += 1
-            _delete_doc(connection, identifier)
-        _insert_doc(connection, pack_id, doc, digest)
-        _post(connection, identifier, "add")
-    for identifier in old:
-        _delete_doc(connection, identifier)
-        _post(connection, identifier, "delete")
-    return PutReport(
-        added=added, changed=changed, removed=len(old), unchanged=unchanged, chunks=_chunks(connection, pack_id)
-    )
-
-
-def _post(connection: sqlite3.Connection, target: str, op: str) -> None:
-    connection.execute("INSERT INTO knowledge_outbox (target, op) VALUES (?, ?)", (target, op))
-
-
-def _chunks(connection: sqlite3.Connection, pack_id: str) -> int:
-    row = connection.execute(
-        "SELECT count(*) FROM knowledge_chunk c JOIN knowledge_section s ON s.id = c.section "
-        "JOIN knowledge_doc d ON d.id = s.doc WHERE d.pack = ?",
-        (pack_id,),
-    ).fetchone()
-    return int(row[0])
-
-
-def _delete_doc(connection: sqlite3.Connection, identifier: str) -> None:
-    for statement in (
-        "DELETE FROM knowledge_fact WHERE doc = ?",
-        "DELETE FROM knowledge_chunk WHERE section IN (SELECT id FROM knowledge_section WHERE doc = ?)",
-        "DELETE FROM knowledge_section WHERE doc = ?",
-        "DELETE FROM knowledge_doc WHERE id = ?",
-    ):
-        connection.execute(statement, (identifier,))
-
-
-def _insert_doc(connection: sqlite3.Connection, pack_id: str, doc: Doc, digest: str) -> None:
-    identifier = f"{pack_id}:{doc.source_key}"
-    connection.execute(
-        'INSERT INTO knowledge_doc (id, pack, source_key, title, aliases, "group", url, lang, published_on, summary, '
-        "concepts, names, page_count, text_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (identifier, pack_id, doc.source_key, doc.title, codec.encode(doc.aliases), doc.group, doc.url, doc.lang)
-        + (doc.published_on, doc.summary, codec.encode(doc.concepts), codec.encode(doc.names), doc.page_count, digest),
-    )
-    _insert_sections(connection, identifier, doc)
-    connection.executemany(
-        "INSERT INTO knowledge_fact (id, doc, payload) VALUES (?, ?, ?)",
-        [(f"{identifier}/{fact.id}", identifier, codec.encode(fact)) for fact in doc.facts],
-    )
-
-
-def _insert_sections(connection: sqlite3.Connection, identifier: str, doc: Doc) -> None:
-    number = 0
-    for n, section in enumerate(doc.sections):
-        row = connection.execute(
-            "INSERT INTO knowledge_section (doc, n, path, class, page_from, page_to, text, text_sha256) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (identifier, n, section.path, section.section_class, section.page_from, section.page_to)
-            + (section.text, _sha256(section.text)),
-        ).lastrowid
-        for span in section.spans:
-            number += 1
-            connection.execute(
-                "INSERT INTO knowledge_chunk (key, section, start, end, tokens, text_sha256) VALUES (?, ?, ?, ?, ?, ?)",
-                (f"{identifier}#{number}", row, span.start, span.end, span.tokens)
-                + (_sha256(section.text[span.start : span.end]),),
-            )
+            words.put(item)
+    chunks, concepts = docs.finish(), words.finish()
+    done = docs.done + words.done
+    names = ("added", "changed", "removed", "unchanged", "repeated")
+    return PutReport(**{name: done[name] for name in names}, chunks=chunks, concepts=concepts)
 
 
 # ------------------------------------------------------------------------------------------------------- rows read
-
-
-def _sha256(text: str) -> str:
-    return codec.sha256(text.encode())
 
 
 def _json(values: Sequence[object]) -> str:
@@ -353,7 +284,7 @@ def _passage(row: sqlite3.Row) -> Passage:
     fields = dict(row)
     whole, whole_sha256 = fields.pop("whole"), fields.pop("whole_sha256")
     text = whole[fields["start"] : fields["end"]]
-    if _sha256(text) != fields["sha256"] or _sha256(whole) != whole_sha256:
+    if knowledge_docs.text_sha256(text) != fields["sha256"] or knowledge_docs.text_sha256(whole) != whole_sha256:
         raise StoreError(
             f"A passage of {fields['pack_title']} was changed on disk (hash differs). "
             "Restore knowledge.db from a copy, or remove it and import its packs again.",

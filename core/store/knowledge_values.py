@@ -1,4 +1,4 @@
-"""What goes into and comes out of the knowledge store: packs, documents, sections, index entries. Pure values."""
+"""What goes into and comes out of the knowledge store: packs, documents, concepts, index entries. Pure values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from core.domain.passage import Fact
+from core.domain.passage import ConceptKind, Fact
 
 PackKind = Literal["guideline", "literature", "vocabulary", "drug", "local"]
 PackState = Literal["draft", "active", "superseded", "expired", "withdrawn", "quarantined"]
@@ -14,6 +14,9 @@ SectionClass = Literal[
     "overview", "symptoms", "causes", "tests", "criteria", "severity", "treatment", "prevention", "complications",
     "followup", "other",
 ]  # fmt: skip
+
+
+SurfaceType = Literal["exact", "narrow", "broad", "related", "abbreviation"]
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,14 +92,84 @@ class Doc(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[Fact, ...] = ()
 
 
+class Surface(msgspec.Struct, frozen=True):
+    """A name of a concept as its vocabulary writes it; `norm` is what two spellings share, words joined by a blank."""
+
+    text: str
+    norm: str
+    type: SurfaceType = "exact"
+    lang: str = "en"
+
+
+class Relation(msgspec.Struct, frozen=True):
+    """To another concept (`target`, an id as `VOCAB:code`, or empty) or to what the vocabulary says in words."""
+
+    rel: str
+    target: str
+    text: str = ""
+
+
+class VocabularyConcept(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of a vocabulary; `id` is `VOCAB:code`. Its name is a surface too where it is to be found in texts."""
+
+    id: str
+    name: str
+    kind: ConceptKind
+    surfaces: tuple[Surface, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    definition: str = ""
+    def_source: str = ""
+    obsolete: bool = False
+    replaced_by: str = ""
+
+    @property
+    def vocab(self) -> str:
+        return self.id.partition(":")[0]
+
+    @property
+    def code(self) -> str:
+        return self.id.partition(":")[2]
+
+
+class Drug(msgspec.Struct, frozen=True, kw_only=True):
+    """What a label or formulary says of a drug; its names are the surfaces of the concept of the same id."""
+
+    id: str
+    name: str
+    description: str = ""
+    state: str = ""
+    indication: str = ""
+    dosage: tuple[str, ...] = ()
+    contraindication: str = ""
+    interaction: str = ""
+    source: str = ""
+    version: str = ""
+
+
+Item = Doc | VocabularyConcept | Drug
+
+
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """A surface with the concept that bears it, as lookup and matcher see it."""
+
+    concept: str
+    vocab: str
+    kind: ConceptKind
+    text: str
+    norm: str
+    type: SurfaceType
+
+
 class PutReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a write did, in documents; `chunks` is what the pack holds now."""
+    """What a write did, in documents, concepts and drugs; `chunks` and `concepts` are what the pack holds now."""
 
     added: int
     changed: int
     removed: int
     unchanged: int
     chunks: int
+    concepts: int = 0
+    repeated: int = 0
 
     @property
     def writes(self) -> int:

@@ -78,3 +78,28 @@ def _knowledge(db: Tables) -> None:
         "CREATE INDEX change_by_hash ON knowledge_change(hash)",
     ):
         db.execute(statement)
+
+
+@knowledge(name="0002_vocabulary")
+def _vocabulary(db: Tables) -> None:
+    for statement in (
+        # Two packs may hold one concept (subsets of an ontology): rows are told apart by number.
+        """CREATE TABLE knowledge_concept (n INTEGER PRIMARY KEY, id TEXT NOT NULL, vocab TEXT NOT NULL,
+           code TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, definition TEXT NOT NULL,
+           def_source TEXT NOT NULL, pack TEXT NOT NULL REFERENCES knowledge_pack(id), obsolete INTEGER NOT NULL,
+           replaced_by TEXT NOT NULL, sha256 TEXT NOT NULL, UNIQUE (id, pack))""",
+        """CREATE TABLE knowledge_surface (concept INTEGER NOT NULL REFERENCES knowledge_concept(n),
+           text TEXT NOT NULL, norm TEXT NOT NULL, type TEXT NOT NULL, lang TEXT NOT NULL)""",
+        """CREATE TABLE knowledge_relation (a INTEGER NOT NULL REFERENCES knowledge_concept(n), rel TEXT NOT NULL,
+           b TEXT NOT NULL, text TEXT NOT NULL)""",
+        """CREATE TABLE knowledge_drug (id TEXT NOT NULL, name TEXT NOT NULL, description TEXT NOT NULL,
+           state TEXT NOT NULL, indication TEXT NOT NULL, dosage BLOB NOT NULL, contraindication TEXT NOT NULL,
+           interaction TEXT NOT NULL, source TEXT NOT NULL, version TEXT NOT NULL,
+           pack TEXT NOT NULL REFERENCES knowledge_pack(id), sha256 TEXT NOT NULL, PRIMARY KEY (id, pack))""",
+        "CREATE INDEX concept_by_pack ON knowledge_concept(pack)",
+        "CREATE INDEX surface_by_norm ON knowledge_surface(norm)",
+        "CREATE INDEX surface_by_concept ON knowledge_surface(concept)",
+        "CREATE INDEX relation_by_concept ON knowledge_relation(a)",
+        "CREATE INDEX drug_by_pack ON knowledge_drug(pack)",
+    ):
+        db.execute(statement)
