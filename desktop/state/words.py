@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from core.domain.case import ImageRef, LabRow, LabTable, Note, Patient, SeriesRef
+from core.domain.case import EhrDatabase, ImageRef, Item, LabRow, LabTable, Note, Patient, SeriesRef
 from core.domain.evidence import Provenance
 from desktop.i18n import tr
 
@@ -98,7 +98,7 @@ def moment(at: str) -> str:
     return at.replace("T", "  ")[:17] if at else UNKNOWN
 
 
-def item_words(item: Note | LabTable | ImageRef | SeriesRef) -> tuple[str, str]:
+def item_words(item: Item) -> tuple[str, str]:
     """Icon and the line under an item's title."""
     match item:
         case Note():
@@ -111,6 +111,11 @@ def item_words(item: Note | LabTable | ImageRef | SeriesRef) -> tuple[str, str]:
         case SeriesRef():
             parts = (item.modality, item.body_part, item.view, counted(item.instances, "image"))
             return "image", " · ".join(filter(None, parts))
+        case EhrDatabase():
+            rows = sum(table.rows for table in item.tables)
+            return "database", tr(
+                "EHR extract · {n}, {k}", n=counted(len(item.tables), "table"), k=counted(rows, "row")
+            )
 
 
 def source_words(source: Provenance) -> tuple[str, str]:

@@ -21,12 +21,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.domain.case import ImageRef, Item, LabRow, LabTable, Note, SeriesRef, Unread
+from core.domain.case import EhrDatabase, ImageRef, Item, LabRow, LabTable, Note, SeriesRef, Unread
 from core.domain.notices import notice
 from desktop.i18n import tr
 from desktop.state import words
 from desktop.state.case_items import ROW, LabResults
 from desktop.views import pieces
+from desktop.views.extract_view import ExtractView
 from desktop.views.look import look
 from desktop.views.pieces import Chip, Picture, text
 
@@ -283,6 +284,8 @@ def item_view(item: Item, fetch: FetchPicture) -> QWidget:
         return note
     if isinstance(item, LabTable):
         return LabView(item)
+    if isinstance(item, EhrDatabase):
+        return ExtractView(item)
     return picture_card(item, fetch)
 
 
