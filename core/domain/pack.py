@@ -119,3 +119,12 @@ class MemoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     free: int
     fits: bool
+
+
+class EmbedderInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a loaded embedder tells of itself: `dim` numbers a vector, `max_tokens` pieces a window with its marks."""
+
+    pack_id: str
+    model_sha256: str
+    dim: int
+    max_tokens: int

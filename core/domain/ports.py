@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from core.domain.action import CallTool, ToolResult
 from core.domain.chat import Method, ModelReply, ModelRequest, Scores
 from core.domain.condition import Condition, Rule
-from core.domain.pack import BackboneInfo
+from core.domain.pack import BackboneInfo, EmbedderInfo
 from core.domain.passage import Concept, Hit, Mention, Passage, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 OnDelta = Callable[[str], None]
 
@@ -29,6 +33,27 @@ class Backbone(Protocol):
     def score(
         self, request: ModelRequest, options: tuple[str, ...], *, method: Method, neutral: ModelRequest | None
     ) -> Scores: ...
+
+    def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of unit length; a vector depends on its own text alone. All calls from one thread."""
+
+    @property
+    def info(self) -> EmbedderInfo: ...
+
+    def count(self, text: str) -> int:
+        """Pieces of a text."""
+        ...
+
+    def embed(self, text: str) -> NDArray[np.float32]:
+        """The vector of a text, float32[dim]: of its first window, if it is longer than one."""
+        ...
+
+    def embed_windows(self, text: str, *, most: int = 0) -> tuple[NDArray[np.float32], ...]:
+        """A vector for each window of a text, at most `most` (0 = all)."""
+        ...
 
     def close(self) -> None: ...
 
