@@ -43,6 +43,8 @@ THRESHOLDS = (
     Threshold("WR:hypotension", "mean_arterial_pressure", "<", 65, "Singer 2016 (Sepsis-3)", excludes=False),
     Threshold("WR:hypertension", "systolic_bp", ">=", 140, "Williams 2018 (ESC/ESH)", excludes=False),
     Threshold("WR:hypertension", "diastolic_bp", ">=", 90, "Williams 2018 (ESC/ESH)", excludes=False),
+    Threshold("WR:severe-hypertension", "systolic_bp", ">=", 180, "Williams 2018 (ESC/ESH), grade 3", excludes=False),
+    Threshold("WR:severe-hypertension", "diastolic_bp", ">=", 110, "Williams 2018 (ESC/ESH), grade 3", excludes=False),
     Threshold("WR:high-shock-index", "shock_index", ">", 0.9, "Allgower 1967"),
     Threshold("WR:tachypnoea", "respiratory_rate", ">", 20, NEWS),
     Threshold("WR:bradypnoea", "respiratory_rate", "<=", 8, NEWS),
@@ -64,6 +66,12 @@ THRESHOLDS = (
     Threshold("WR:high-anion-gap", "anion_gap", ">", 12, "Emmett 1977", excludes=True),
     Threshold("WR:normal-anion-gap", "anion_gap", "<=", 12, "Emmett 1977", excludes=False),
     Threshold("WR:raised-urea-creatinine-ratio", "urea_creatinine_ratio", ">", 20, "conventional, mg/mg of nitrogen"),
+    Threshold("WR:severe-hyponatraemia", "sodium", "<", 125, "Spasovski 2014", excludes=False),
+    Threshold("WR:raised-urine-sodium", "urine_sodium", ">", 30, "Spasovski 2014"),
+    Threshold("WR:diabetic-range-glucose", "glucose", ">=", 11.1, "ADA 2024", excludes=False),
+    Threshold("WR:very-high-glucose", "glucose", ">=", 33.3, "Umpierrez 2024", excludes=False),
+    Threshold("WR:diabetic-range-hba1c", "hba1c", ">=", 48, "ADA 2024"),
+    Threshold("WR:high-ketones", "ketones", ">=", 3.0, "Umpierrez 2024", excludes=False),
     Threshold("WR:obesity", "body_mass_index", ">=", 30, "WHO 2000", excludes=False),
 )
 HYPOXIA, HYPOXIA_AT_RISK = 94.0, 88.0  # per cent

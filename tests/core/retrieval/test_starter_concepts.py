@@ -20,7 +20,10 @@ def _words(text: str) -> list[str]:
 
 
 KINDS = {"disease", "finding", "drug", "drug-class", "test", "procedure", "anatomy", "organism", "other"}
-FILES = ["diseases", "drugs", "eye", "history", "imaging", "laboratory", "signs", "symptoms"]
+FILES = [
+    "circulation", "diseases", "drugs", "eye", "history", "imaging", "laboratory", "metabolism", "nervous", "signs",
+    "symptoms",
+]  # fmt: skip
 # What the program derives from numbers, age and sex: these ids are fixed.
 DERIVED = _words(
     "tachycardia bradycardia hypoxia hypotension hypertension fever hypothermia tachypnoea reduced-consciousness shock"
