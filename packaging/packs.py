@@ -109,29 +109,36 @@ def download(archive: Archive, into: Path) -> Path:
 # ----------------------------------------------------------------------------------------------------------- terms
 
 
+BLOCKS = {"p", "div", "li", "ul", "ol", "br", "tr", "section", "article", *(f"h{n}" for n in range(1, 7))}
+SILENT = {"script", "style", "head", "title"}
+
+
 class _Terms(HTMLParser):
-    """The words of a page: those of its article where it has one, without scripts."""
+    """The words of a page, one line a block: those of its article where it has one, without scripts."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.lines: list[str] = []
+        self.text = ""
         self._silent = 0
         self._article = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._silent += tag in ("script", "style", "head")
+        self._silent += tag in SILENT
         if tag == "article" and not self._article:
-            self._article = True
-            self.lines.clear()
+            self._article, self.text = True, ""
+        if tag in BLOCKS:
+            self.text += "\n"
 
     def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in ("script", "style", "head") and self._silent > 0
+        self._silent -= tag in SILENT and self._silent > 0
         if tag == "article":
             self._silent = 1 << 16
+        if tag in BLOCKS:
+            self.text += "\n"
 
     def handle_data(self, data: str) -> None:
-        if not self._silent and (words := " ".join(data.split())):
-            self.lines.append(words)
+        if not self._silent:
+            self.text += data.replace("\n", " ")
 
 
 def readable(page: bytes, name: str) -> str:
@@ -141,7 +148,8 @@ def readable(page: bytes, name: str) -> str:
         return text
     reader = _Terms()
     reader.feed(text)
-    return "\n".join(reader.lines)
+    lines = (" ".join(line.split()) for line in reader.text.split("\n"))
+    return "\n".join(filter(None, lines))
 
 
 def ask_terms(source: PackSource, archives: Sequence[Path], *, accepted: bool) -> None:

@@ -26,6 +26,7 @@ class Architecture(msgspec.Struct, frozen=True, kw_only=True):
     n_kv_head: int
     head_dim: int
     n_ctx_train: int
+    head_dim_v: int = 0  # of the values; 0: as of the keys
 
 
 class Licence(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,10 +91,15 @@ class PackState(msgspec.Struct, frozen=True, kw_only=True):
     licence: str
     contents_sha256: str = ""
     detail: str = ""
+    unlisted: bool = False
 
 
 class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a loaded backbone tells of itself."""
+    """What a loaded backbone tells of itself.
+
+    `wanted` is the rung that was asked for; where `rung` is another one, `reason` says why, in one sentence.
+    `expected_s`: seconds that a run is expected to take on this rung, 0 where nothing is known.
+    """
 
     pack_id: str
     family: str
@@ -102,6 +108,10 @@ class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
     rung: str
     contents_sha256: str
     params_b: float
+    unlisted: bool = False
+    wanted: str = ""
+    reason: str = ""
+    expected_s: float = 0.0
 
     @property
     def small(self) -> bool:
@@ -110,7 +120,11 @@ class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemoryPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes a load needs, and whether they are there (runtime.md section 10)."""
+    """Bytes a load needs, and whether they are there (runtime.md section 10).
+
+    `expected_tok_s`: tokens read and written a second; `expected_s`: seconds of a run. `measured`: both and `compute`
+    come from this machine's own earlier runs, not from an estimate.
+    """
 
     weights: int
     kv: int
@@ -119,12 +133,19 @@ class MemoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     free: int
     fits: bool
+    vision: int = 0
+    onnx: int = 0
+    expected_tok_s: float = 0.0
+    expected_s: float = 0.0
+    measured: bool = False
 
 
-class EmbedderInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a loaded embedder tells of itself: `dim` numbers a vector, `max_tokens` pieces a window with its marks."""
+class Calibration(msgspec.Struct, frozen=True, kw_only=True):
+    """What runs of a pack on this machine came to: peak bytes, tokens a second, tokens of a run."""
 
-    pack_id: str
-    model_sha256: str
-    dim: int
-    max_tokens: int
+    pack: str
+    n_ctx: int
+    rung: str
+    peak: int
+    tok_s: float = 0.0
+    tokens: int = 0

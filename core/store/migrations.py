@@ -103,3 +103,12 @@ def _vocabulary(db: Tables) -> None:
         "CREATE INDEX drug_by_pack ON knowledge_drug(pack)",
     ):
         db.execute(statement)
+
+
+@workbench(name="0002_calibration")
+def _calibration(db: Tables) -> None:
+    db.execute(
+        """CREATE TABLE calibration (pack TEXT NOT NULL, n_ctx INTEGER NOT NULL, rung TEXT NOT NULL,
+           peak INTEGER NOT NULL, tok_s REAL NOT NULL, tokens INTEGER NOT NULL, at TEXT NOT NULL,
+           PRIMARY KEY (pack, n_ctx, rung))"""
+    )

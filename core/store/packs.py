@@ -1,7 +1,13 @@
-"""States of model packs (ready, quarantined): the only writer of table `pack`. The files are checked in `models`."""
+"""States of model packs (ready, quarantined) and what their runs came to on this machine.
+
+The only writer of the tables `pack` and `calibration`. The files are checked in `models`.
+"""
 
 from __future__ import annotations
 
+import msgspec
+
+from core.domain.pack import Calibration
 from core.store.database import Database, now
 
 
@@ -25,4 +31,31 @@ class Packs:
                 "INSERT INTO pack (id, version, state, detail, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id, version) "
                 "DO UPDATE SET state = excluded.state, detail = excluded.detail, at = excluded.at",
                 (identifier, version, state, detail, now()),
+            )
+
+    def forget(self, identifier: str, version: str, *, actor: str) -> None:
+        """The pack was removed: neither its state nor its measurements are kept."""
+        with self._database.transaction(actor, "forget pack", identifier) as connection:
+            connection.execute("DELETE FROM pack WHERE id = ? AND version = ?", (identifier, version))
+            connection.execute("DELETE FROM calibration WHERE pack = ?", (identifier,))
+
+    def calibration(self, pack: str, *, n_ctx: int, rung: str) -> Calibration | None:
+        """What was measured of a pack under that context length and rung."""
+        sql = "SELECT peak, tok_s, tokens FROM calibration WHERE pack = ? AND n_ctx = ? AND rung = ?"
+        row = self._database.one(sql, pack, n_ctx, rung)
+        if row is None:
+            return None
+        return Calibration(
+            pack=pack, n_ctx=n_ctx, rung=rung, peak=row["peak"], tok_s=row["tok_s"], tokens=row["tokens"]
+        )
+
+    def calibrate(self, measured: Calibration, *, actor: str) -> None:
+        """Record a run: the highest peak is kept, speed and tokens are those of the last run that used the model."""
+        with self._database.transaction(actor, "calibrate", measured.pack) as connection:
+            connection.execute(
+                "INSERT INTO calibration (pack, n_ctx, rung, peak, tok_s, tokens, at) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (pack, n_ctx, rung) DO UPDATE SET peak = max(peak, excluded.peak), at = excluded.at, "
+                "tok_s = iif(excluded.tokens > 0, excluded.tok_s, tok_s), "
+                "tokens = iif(excluded.tokens > 0, excluded.tokens, tokens)",
+                (*msgspec.structs.astuple(measured), now()),
             )
