@@ -119,6 +119,15 @@ class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):
         return self.params_b < 3.0
 
 
+class EmbedderInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a loaded embedder tells of itself: `dim` numbers a vector, `max_tokens` pieces a window with its marks."""
+
+    pack_id: str
+    model_sha256: str
+    dim: int
+    max_tokens: int
+
+
 class MemoryPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes a load needs, and whether they are there (runtime.md section 10).
 

@@ -152,7 +152,10 @@ def test_refusal_on_the_command_line_is_a_sentence(tmp_path: Path) -> None:
     assert done.stderr == f"Set-up stopped: {wrong.name} has 10 bytes instead of 92871040; it was not used.\n"
 
 
-TERMS = b"<head><title>No</title></head><nav>menu</nav><article><h1>Terms</h1><script>x()</script><p>be\n<b>fair</b></p></article>end"
+TERMS = (
+    b"<head><title>No</title></head><nav>menu</nav><article><h1>Terms</h1><script>x()</script>"
+    b"<p>be\n<b>fair</b></p></article>end"
+)
 
 
 @pytest.fixture
