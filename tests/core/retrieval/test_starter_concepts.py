@@ -21,8 +21,8 @@ def _words(text: str) -> list[str]:
 
 KINDS = {"disease", "finding", "drug", "drug-class", "test", "procedure", "anatomy", "organism", "other"}
 FILES = [
-    "circulation", "diseases", "drugs", "eye", "history", "imaging", "laboratory", "metabolism", "nervous", "signs",
-    "symptoms",
+    "circulation", "diseases", "drugs", "echo", "eye", "film", "history", "imaging", "laboratory", "metabolism",
+    "nervous", "retina", "signs", "symptoms",
 ]  # fmt: skip
 # What the program derives from numbers, age and sex: these ids are fixed.
 DERIVED = _words(
