@@ -27,10 +27,11 @@ _TELLING = re.compile(r"[\d\-./\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\uf
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """The terms of a text with how often each occurs, in order of first occurrence."""
+    """The terms of a text with how often each occurs, in order of first occurrence; stems that synonyms add."""
 
     stem: tuple[tuple[str, int], ...]
     exact: tuple[tuple[str, int], ...]
+    synonyms: tuple[str, ...] = ()
 
     @property
     def distinct(self) -> int:

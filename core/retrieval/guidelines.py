@@ -1,19 +1,21 @@
 """Passages of guidelines for a case, in two stages: which documents, then which of their passages.
 
-MedAgent-Pro's guideline retrieval (arXiv 2503.18968, eq. G = V(R(K))), knowledge.md section 6, on BM25 alone. Texts
-come from SQLite, checked against their hash; only active packs are searched. It must not know runs or models.
+MedAgent-Pro's guideline retrieval (arXiv 2503.18968, eq. G = V(R(K))), knowledge.md section 6: documents by their
+words, passages by words and vectors. Texts come from SQLite, checked against their hash; only active packs are
+searched. It must not know runs or models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from core import codec
 from core.domain.passage import Hit, Passage
 from core.domain.ports import Found, Query
-from core.retrieval.analysis import terms
+from core.retrieval.hybrid import WORDS, Asked, Dense, HybridSearch
 from core.retrieval.index import BRANCH, PassageIndex
 from core.retrieval.query import RRF, Filters, Ranked
+from core.retrieval.synonyms import Synonyms
 from core.retrieval.terms import norm
 from core.store.knowledge import KnowledgeStore
 
@@ -25,20 +27,20 @@ _TITLE_LENGTH = 200  # characters; a longer text is no title
 TWO_STAGES, WIDENED, NAMED = "two stages", "widened", "named documents"
 
 
-class _Asked:
-    """A query analysed once: the text (without one, the problem list stands for it) and the problem list."""
-
-    def __init__(self, query: Query) -> None:
-        self.problems = terms("\n".join(query.problems))
-        self.whole = terms(query.text) if query.text.strip() else self.problems
-
-
 class GuidelineRetriever:
     """Implements `core.domain.ports.Retriever`. `Query.docs` may name documents by id or by source key."""
 
-    def __init__(self, store: KnowledgeStore, index: PassageIndex) -> None:
+    def __init__(
+        self,
+        store: KnowledgeStore,
+        index: PassageIndex,
+        *,
+        dense: Callable[[], Dense | None] | None = None,
+        synonyms: Synonyms | None = None,
+    ) -> None:
         self._store = store
         self._index = index
+        self._hybrid = HybridSearch(index, dense=dense, synonyms=synonyms)
         self._head = ""
         self._packs: tuple[str, ...] = ()
         self._fingerprint = ""
@@ -52,20 +54,20 @@ class GuidelineRetriever:
         return self._fingerprint
 
     def search(self, query: Query) -> Found:
-        """The best k passages; `path` says how they were reached: two stages, widened, or named documents.
+        """The best k passages; `path` says how they were reached: two stages, widened, or named documents; and by what.
 
         Raises:
             StoreError: a passage on disk is not what was imported.
         """
         self._look()
-        asked = _Asked(query)
+        asked = self._hybrid.ask(query)
         path, docs = self._scope(query, asked)
         filters = Filters(packs=self._packs, docs=docs, classes=query.classes)
         nowhere = path == NAMED and not docs
-        hits = () if nowhere else self._index.search(asked.whole, filters, problems=asked.problems)
+        hits, how = ((), WORDS) if nowhere else self._hybrid.search(asked, filters)
         most = query.k if path == NAMED else MOST_OF_ONE
         kept, passages = self._resolve(hits, k=query.k, most_of_one=most)
-        return Found(hits=kept, passages=passages, path=path, fingerprint=self._fingerprint)
+        return Found(hits=kept, passages=passages, path=f"{path}; {how}", fingerprint=self._fingerprint)
 
     def search_text(self, text: str, k: int = 10) -> Found:
         """The search box: any string is an answerable question, if only by no passage at all."""
@@ -74,11 +76,11 @@ class GuidelineRetriever:
     def documents(self, query: Query) -> tuple[str, ...]:
         """Stage 1 alone: ids of at most 30 documents, exact titles first."""
         self._look()
-        return self._documents(query, _Asked(query))
+        return self._documents(query, self._hybrid.ask(query))
 
     # -------------------------------------------------------------------------------------------------- the stages
 
-    def _scope(self, query: Query, asked: _Asked) -> tuple[str, tuple[str, ...]]:
+    def _scope(self, query: Query, asked: Asked) -> tuple[str, tuple[str, ...]]:
         """How to search, and the documents to search in (none = all)."""
         if query.docs:
             return NAMED, self._store.docs_of(query.docs)
@@ -87,7 +89,7 @@ class GuidelineRetriever:
             return WIDENED, ()
         return TWO_STAGES, docs
 
-    def _documents(self, query: Query, asked: _Asked) -> tuple[str, ...]:
+    def _documents(self, query: Query, asked: Asked) -> tuple[str, ...]:
         lists = self._lists(asked, query.concepts)
         if not any(lists) and query.concepts:  # no document is about these concepts
             lists = self._lists(asked, ())
@@ -100,7 +102,7 @@ class GuidelineRetriever:
         order = [*pinned, *sorted(scores, key=lambda number: (-scores[number], number))]
         return tuple(self._ids[number] for number in dict.fromkeys(order))[:MOST_DOCS]
 
-    def _lists(self, asked: _Asked, concepts: tuple[str, ...]) -> list[list[Ranked]]:
+    def _lists(self, asked: Asked, concepts: tuple[str, ...]) -> list[list[Ranked]]:
         """The documents worth a look for the text and for the problem list: none below a fifth of its list's best."""
         filters = Filters(packs=self._packs, concepts=concepts)
         both = (asked.whole, asked.problems) if asked.problems != asked.whole else (asked.whole,)

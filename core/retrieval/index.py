@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from core.domain.passage import Hit
 from core.errors import StoreError
@@ -30,6 +32,7 @@ from core.retrieval.query import (
     clauses,
     count,
     fuse,
+    numbers,
 )
 from core.retrieval.schema import DOCS, PASSAGES
 from core.retrieval.writing import IndexState, read_state, write_index
@@ -62,12 +65,16 @@ class PassageIndex:
 
     def search(self, wanted: Terms, filters: Filters, *, problems: Terms = NOTHING) -> tuple[Hit, ...]:
         """Passages for a text, best first (at most 200); a long text is fused with the search for its problem list."""
+        return fuse(self.branches(wanted, filters, problems=problems))
+
+    def branches(self, wanted: Terms, filters: Filters, *, problems: Terms = NOTHING) -> list[Branch]:
+        """The ranked lists of `search`, each of at most 200, before they are fused."""
         self.refresh()
         branches = [Branch("bm25", 1.0, self._rank(PASSAGES, wanted, BRANCH, filters))]
         if wanted.distinct > LONG and problems.distinct:
             listed = self._rank(PASSAGES, problems, BRANCH, filters, most=PROBLEM_TERMS)
             branches.append(Branch("problems", 1.0, listed))
-        return fuse(branches)
+        return branches
 
     def documents(self, wanted: Terms, filters: Filters, *, k: int) -> tuple[Ranked, ...]:
         """Numbers of the documents whose title, names, summary or group fit, best first."""
@@ -78,6 +85,15 @@ class PassageIndex:
         """How many passages satisfy the filters."""
         self.refresh()
         return count(self._parts[PASSAGES], filters)
+
+    def numbers(self, filters: Filters) -> NDArray[np.uint32]:
+        """The numbers of all passages that satisfy the filters, ascending."""
+        self.refresh()
+        return numbers(self._parts[PASSAGES], filters)
+
+    def narrowed(self, filters: Filters) -> NDArray[np.uint32] | None:
+        """The numbers that the filters leave; None where they ask for packs alone."""
+        return None if filters == Filters(packs=filters.packs) else self.numbers(filters)
 
     def _rank(
         self, part: str, wanted: Terms, k: int, filters: Filters, *, most: int = MOST_TERMS

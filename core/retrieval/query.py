@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from core.domain.passage import Hit
 from core.retrieval.analysis import Terms
 
 K3 = 8  # BM25's query side
 MOST_TERMS = 512
+SYNONYM = 0.3  # weight of a term that only a synonym brings
 RRF = 60
 PASSAGE_BOOSTS: Mapping[str, float] = {"body": 1.0, "title": 1.5}
 EXACT_BOOSTS: Mapping[str, float] = {"exact": 0.5}
@@ -77,6 +80,7 @@ def clauses(
     exact = EXACT_BOOSTS if fields is PASSAGE_BOOSTS else {}
     weighed = [(term, query_weight(n), fields) for term, n in terms.stem]
     weighed += [(term, query_weight(n), exact) for term, n in terms.exact if exact]
+    weighed += [(term, SYNONYM, fields) for term in terms.synonyms]
     if len(weighed) > most:
         value = {(term, own is exact): w * _idf(term, own, frequency, total) for term, w, own in weighed}
         weighed.sort(key=lambda entry: (-value[entry[0], entry[2] is exact], entry[0]))
@@ -129,9 +133,21 @@ def filter_queries(schema: tantivy.Schema, filters: Filters) -> list[tantivy.Que
 
 def count(index: tantivy.Index, filters: Filters) -> int:
     """How many entries of an index satisfy the filters."""
-    must = [(tantivy.Occur.Must, query) for query in filter_queries(index.schema, filters)]
-    query = tantivy.Query.boolean_query(must) if must else tantivy.Query.all_query()
-    return int(index.searcher().search(query, limit=1, count=True).count)  # type: ignore[attr-defined]
+    return int(index.searcher().search(_all(index.schema, filters), limit=1, count=True).count)  # type: ignore[attr-defined]
+
+
+def numbers(index: tantivy.Index, filters: Filters) -> NDArray[np.uint32]:
+    """The numbers of all entries that satisfy the filters, ascending."""
+    searcher = index.searcher()
+    limit = max(searcher.num_docs, 1)
+    hits = searcher.search(_all(index.schema, filters), limit=limit, count=False).hits
+    found = searcher.fast_field_values("cid", [address for _, address in hits])
+    return np.sort(np.array(found, np.uint32))
+
+
+def _all(schema: tantivy.Schema, filters: Filters) -> tantivy.Query:
+    must = [(tantivy.Occur.Must, query) for query in filter_queries(schema, filters)]
+    return tantivy.Query.boolean_query(must) if must else tantivy.Query.all_query()
 
 
 def fuse(branches: Sequence[Branch]) -> tuple[Hit, ...]:

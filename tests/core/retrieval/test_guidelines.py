@@ -17,6 +17,7 @@ from core.domain.ports import Found, Query, Retriever
 from core.errors import StoreError
 from core.retrieval.catalogue import SECTIONS, install_starter, open_knowledge
 from core.retrieval.guidelines import NAMED, TWO_STAGES, WIDENED, GuidelineRetriever
+from core.retrieval.hybrid import WORDS
 from core.retrieval.index import PassageIndex
 from core.retrieval.sources.starter import StarterSet, packaged
 from core.store.knowledge import KnowledgeStore
@@ -65,7 +66,7 @@ def test_stage_two_searches_only_the_documents_of_stage_one(library: Library) ->
     docs = [big("one", "fever", 60), doc("two", "Fever fever fever.", title="Rash")]
     library.store.put_pack(pack(), docs, actor="me")
     found = library.retriever.search(Query(text="fever", k=5))
-    assert found.path == TWO_STAGES
+    assert found.path == f"{TWO_STAGES}; {WORDS}"
     assert {passage.doc for passage in found.passages} == {"lib:one"}
     assert len(found.passages) == 3  # at most three of one document
 
@@ -74,7 +75,7 @@ def test_too_few_passages_after_stage_one_widen_the_search(library: Library) -> 
     docs = [big("one", "fever", 49), doc("two", "Fever fever fever.", title="Rash")]
     library.store.put_pack(pack(), docs, actor="me")
     found = library.retriever.search(Query(text="fever", k=5))
-    assert found.path == WIDENED
+    assert found.path == f"{WIDENED}; {WORDS}"
     assert "lib:two#1" in fetched(found)
     assert len(found.passages) == 4
 
@@ -84,7 +85,7 @@ def test_named_documents_are_the_only_ones_searched(library: Library) -> None:
     by_key = library.retriever.search(Query(text="fever", docs=("two",), k=5))
     by_id = library.retriever.search(Query(text="fever", docs=("lib:two",), k=5))
     assert by_key == by_id
-    assert by_key.path == NAMED
+    assert by_key.path == f"{NAMED}; {WORDS}"
     assert [passage.doc for passage in by_key.passages] == ["lib:two"] * 5  # asked for by name: no limit of three
     assert library.retriever.search(Query(text="fever", docs=("none",))).passages == ()
 
