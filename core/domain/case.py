@@ -47,7 +47,10 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, tag="note"):
 
 
 class LabRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One laboratory result as printed. `number` is None when the value is not numeric ("<5" keeps `value` only)."""
+    """One laboratory result as printed. `number` is None when the value is not numeric ("<5" keeps `value` only).
+
+    `loinc` is the code of the test where the source states one.
+    """
 
     row: int
     test: str
@@ -59,6 +62,7 @@ class LabRow(msgspec.Struct, frozen=True, kw_only=True):
     range_text: str = ""
     flag: str = ""
     collected_at: str = ""
+    loinc: str = ""
 
 
 class LabTable(msgspec.Struct, frozen=True, kw_only=True, tag="labs"):

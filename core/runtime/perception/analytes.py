@@ -70,6 +70,7 @@ class Analytes:
         rows = msgspec.convert(tomllib.loads(analytes)["analyte"], tuple[Analyte, ...])
         limits = msgspec.convert(tomllib.loads(plausibility)["vital"], tuple[Limit, ...])
         self.by_id = {row.id: row for row in rows}
+        self.by_loinc = {row.loinc: row for row in rows if row.loinc}
         self.limits = {limit.quantity: limit for limit in limits}
         self.names: dict[tuple[str, ...], str] = {}
         for row in rows:
@@ -84,6 +85,11 @@ class Analytes:
             if words in self.names:
                 return self.by_id[self.names[words]]
         return None
+
+    def of_row(self, test: str, loinc: str) -> Analyte | None:
+        """The analyte of a row by its code, else by its name; None where the two mean different ones."""
+        coded, named = self.by_loinc.get(loinc), self.find(test)
+        return None if coded and named and coded is not named else coded or named
 
     def plausible(self, quantity: str, value: float) -> bool:
         """Whether a value in the canonical unit lies inside the limits; a quantity without limits has none."""

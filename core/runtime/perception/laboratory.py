@@ -77,7 +77,7 @@ def of_table(table: LabTable, analytes: Analytes) -> Iterator[Result]:
         if number is None and match:
             number = float(match["n"].replace(",", "."))
         yield Result(
-            analyte=analytes.find(row.test),
+            analyte=analytes.of_row(row.test, row.loinc),
             test=row.test,
             text=f"{row.test} {row.value} {row.unit}".strip(),
             provenance=cell_source(table, row),
