@@ -24,6 +24,12 @@ class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Which packs are used."""
 
     backbone: Annotated[str, _doc("Pack id of the language model; empty: no model.")] = "smollm2-135m-instruct-q4_1"
+    device: Annotated[
+        Literal["auto", "cpu", "gpu"], _doc("Where the language model runs; auto: on a graphics card that is there.")
+    ] = "auto"
+    smaller: Annotated[
+        str, _doc("Pack id allowed in place of a language model that does not fit anywhere; empty: none.")
+    ] = ""
 
 
 class Weighing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
