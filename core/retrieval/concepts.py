@@ -108,8 +108,10 @@ def _children(node: _Node, term: str) -> Iterator[_Node]:
 
 
 def _joined(text: str, before: Word, after: Word) -> bool:
-    return before.end + 1 == after.start and text[before.end] == " " or (
-        _GAP.fullmatch(text, before.end, after.start) is not None
+    return (
+        before.end + 1 == after.start
+        and text[before.end] == " "
+        or (_GAP.fullmatch(text, before.end, after.start) is not None)
     )
 
 
