@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from core.errors import StoreError
+from core.errors import Cancelled, StoreError
 from core.store import migrations
 from core.store.artifacts import Artifacts
 from core.store.database import Database, open_database
@@ -75,6 +78,67 @@ def test_a_file_where_a_folder_should_be(artifacts: Artifacts, profile: Path, da
     with pytest.raises(StoreError, match="could not be kept"):
         artifacts.put(DATA, "image/png", ACTOR)
     assert database.query("SELECT * FROM artifact") == []
+
+
+def test_a_batch_is_kept_whole_and_in_one_transaction(artifacts: Artifacts, database: Database, profile: Path) -> None:
+    with artifacts.batch(ACTOR) as batch:
+        names = [batch.add(bytes([n]) * 10, "t") for n in (1, 2, 2, 3)]
+        batch.drop(names[3])
+        assert batch.read(names[0]) == b"\x01" * 10
+        assert database.query("SELECT * FROM artifact") == []
+        batch.keep(threading.Event())
+        assert batch.read(names[1]) == b"\x02" * 10
+    assert sorted(path.name for path in files(profile)) == sorted(set(names) - {names[3]})
+    assert len(database.query("SELECT * FROM artifact")) == 2
+    assert [artifacts.read(name) for name in names[:2]] == [b"\x01" * 10, b"\x02" * 10]
+
+
+def test_a_batch_that_is_left_or_stopped_leaves_nothing(
+    artifacts: Artifacts, database: Database, profile: Path
+) -> None:
+    stop = threading.Event()
+    with pytest.raises(ValueError, match="left"), artifacts.batch(ACTOR) as batch:
+        batch.add(DATA, "t")
+        raise ValueError("left")
+    with pytest.raises(Cancelled), artifacts.batch(ACTOR) as batch:
+        batch.add(DATA, "t")
+        stop.set()
+        batch.keep(stop)
+    assert files(profile) == []
+    assert database.query("SELECT * FROM artifact") == []
+
+
+def test_files_are_on_the_disk_before_they_get_their_names_and_rows(
+    artifacts: Artifacts, database: Database, monkeypatch: pytest.MonkeyPatch, profile: Path
+) -> None:
+    """What fsync was asked for, in order: every file while it still lies aside, then each folder, then the rows."""
+    seen: list[str] = []
+    real = os.fsync
+
+    def watched(descriptor: int) -> None:
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        seen.append("folder" if path.is_dir() else path.suffix)
+        assert database.query("SELECT * FROM artifact") == []
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    with artifacts.batch(ACTOR) as batch:
+        for n in range(3):
+            batch.add(bytes([n]), "t")
+        batch.keep(threading.Event())
+    assert seen[:3] == [".part"] * 3
+    assert set(seen[3:]) == {"folder"}
+    assert len(seen[3:]) == len({path.parent for path in files(profile)}) + 1
+
+
+def test_what_a_killed_import_left_is_removed_a_day_later(artifacts: Artifacts, profile: Path) -> None:
+    for name, hours in (("incoming-1-1", 25), ("incoming-2-2", 1)):
+        place = profile / "artifacts" / name
+        place.mkdir(parents=True)
+        (place / "x.part").touch()
+        os.utime(place, (time.time() - 3600 * hours,) * 2)
+    artifacts.put(DATA, "t", ACTOR)
+    assert [path.name for path in (profile / "artifacts").glob("incoming-*")] == ["incoming-2-2"]
 
 
 def test_pack_states_replace_each_other(database: Database) -> None:
