@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from core import codec, paths
+from core import settings as options
 from core.domain.case import Case
+from core.domain.pack import BackboneInfo, Calibration
 from core.domain.task import task_from_case
 from core.errors import UserError
 from core.settings import Settings
@@ -33,7 +35,9 @@ from core.store.packs import Packs
 if TYPE_CHECKING:
     from core.domain.condition import Condition
     from core.domain.ports import Backbone, Knowledge, Retriever, Tool
+    from core.runtime.protocol import Planned
     from core.runtime.service import Workflow
+    from models import Site
     from models.packs import FastMark
 
 DATABASE = "workbench.db"
@@ -166,12 +170,31 @@ class Ledger:
     def quarantined(self, pack: str, version: str) -> str:
         return self._packs.detail(pack, version, state="quarantined")
 
+    def calibration(self, pack: str, *, n_ctx: int, rung: str) -> Calibration | None:
+        return self._packs.calibration(pack, n_ctx=n_ctx, rung=rung)
+
+    def forget(self, pack: str, version: str) -> None:
+        self._packs.forget(pack, version, actor=self._actor)
+
+
+def site_of(settings: Settings) -> Site:
+    """What a profile's settings say about loading a model."""
+    from models import Site
+
+    return Site(
+        device=settings.models.device,
+        fallback=settings.fallback,
+        smaller=settings.models.smaller,
+        verify=settings.verify_on_load,
+    )
+
 
 class WorkerParts:
     """What the worker's service works with (`core.runtime.service.Parts`)."""
 
     def __init__(
         self,
+        profile: Path,
         stores: Stores,
         knowledge: Knowledge,
         retriever: Retriever,
@@ -188,6 +211,8 @@ class WorkerParts:
         self.rss = resident_bytes
         self.workflow = workflow
         self._packs = stores.packs
+        self._profile = profile
+        self._before = 0
 
     def tools(self, case: Case) -> dict[str, Tool]:
         """The toolbox, bound to a case."""
@@ -210,9 +235,36 @@ class WorkerParts:
         from models import open_backbone
 
         ledger = Ledger(self._packs, PROGRAM)
+        self._before = resident_bytes()
         return open_backbone(
-            pack, stop=stop, on_progress=on_verify, verify=settings.verify_on_load, ledger=ledger, fallback="announce"
+            pack, stop=stop, on_progress=on_verify, site=site_of(settings), ledger=ledger, calibrations=ledger
         )
+
+    def plan(self, pack: str, n_ctx: int, settings: Settings) -> Planned:
+        """Where a pack would run now, and what that takes.
+
+        Raises:
+            UserError: it is not installed, fits nowhere, or the policy forbids the rung.
+        """
+        from core.runtime.protocol import Planned
+        from models.llama.loader import plan_pack
+
+        calibrations = Ledger(self._packs, PROGRAM)
+        rung, plan = plan_pack(pack, site=site_of(settings), n_ctx=n_ctx, calibrations=calibrations)
+        return Planned(pack=pack, rung=rung.name, reason=rung.reason, plan=plan)
+
+    def calibrate(self, info: BackboneInfo, *, tokens: int, seconds: float) -> None:
+        """Remember what a run of a real model came to."""
+        peak = resident_bytes() - self._before
+        if scripted_seconds() is None and peak > 0 and seconds > 0:
+            measured = Calibration(
+                pack=info.pack_id, n_ctx=info.n_ctx, rung=info.rung, peak=peak, tok_s=tokens / seconds, tokens=tokens
+            )
+            self._packs.calibrate(measured, actor=PROGRAM)
+
+    def settings(self) -> Settings:
+        """The profile's settings as they are now."""
+        return options.load(self._profile)
 
 
 @contextmanager
@@ -221,7 +273,7 @@ def worker_parts(
 ) -> Iterator[WorkerParts]:
     """Everything a worker needs, open as long as the context lasts; use it from the opening thread."""
     with Stores(profile) as stores, open_knowledge(profile) as (knowledge, retriever):
-        yield WorkerParts(stores, knowledge, retriever, effect=effect, crash_file=crash_file)
+        yield WorkerParts(profile, stores, knowledge, retriever, effect=effect, crash_file=crash_file)
 
 
 @contextmanager

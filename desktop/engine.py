@@ -12,6 +12,7 @@ import time
 import msgspec
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
+from core.domain.notices import rung_notices
 from core.errors import StoreError
 from core.runtime import protocol, supervision
 from core.runtime.client import worker_environment
@@ -33,7 +34,8 @@ class Engine(QObject):
     delta = Signal(str, str)  # run, piece of model text
     alive = Signal(object, float)  # resident bytes of the worker, tokens a second
     verifying = Signal(str, object, object)  # pack, bytes done, bytes in all
-    loaded = Signal(str, str, str)  # pack, rung, reason
+    loaded = Signal(str, str, str, float)  # pack, rung, reason, seconds that a run is expected to take
+    rung_changed = Signal(str)  # sentence (N13)
     began = Signal(str)  # run
     ended = Signal(str, str)  # run, status
     restarted = Signal(str, str)  # run, sentence
@@ -164,8 +166,10 @@ class Engine(QObject):
                 self.alive.emit(rss, speed)
             case protocol.Verify(pack=pack, done=done, total=total):
                 self.verifying.emit(pack, done, total)
-            case protocol.Loaded(pack=pack, rung=rung, reason=reason):
-                self.loaded.emit(pack, rung, reason)
+            case protocol.Loaded(pack=pack, rung=rung, reason=reason, expected_s=seconds):
+                self.loaded.emit(pack, rung, reason, seconds)
+            case protocol.Rung(to_rung=rung, reason=reason, expected_s=seconds):
+                self.rung_changed.emit(" ".join(rung_notices(rung, reason, seconds)))
             case protocol.Fault(detail=detail):
                 self._fault = detail
                 self.faulted.emit(detail)

@@ -1,7 +1,6 @@
-"""What the machine offers, how much memory a load needs, and on which rung it runs (runtime.md sections 4.1 and 10).
+"""What the machine offers: processor, cores, memory, graphics card (runtime.md sections 4.1 and 10).
 
-Loads no model and no native library. Only the processor rung exists so far: who asks for a graphics card is told why
-it is not used.
+Loads no model and no native library; the memory of graphics cards is told by `models.llama.accelerators`.
 """
 
 from __future__ import annotations
@@ -15,13 +14,9 @@ from typing import Literal
 
 import msgspec
 
-from core.domain.pack import Architecture, MemoryPlan, PackManifest
 from core.errors import UserError
 
 GIB = 1 << 30
-COMPUTE = 300 << 20  # bytes of scratch memory until measured
-RAM_RESERVE = 2 * GIB
-KV_BYTES = {"f16": 2.0, "q8_0": 34 / 32}
 AVX2_FEATURE = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE
 WantedDevice = Literal["auto", "cpu", "gpu"]
 Fallback = Literal["announce", "ask", "forbid"]
@@ -43,12 +38,21 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         return max(1, self.cores - 1)
 
 
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """A graphics card as the model library sees it; memory in bytes."""
+
+    name: str
+    free: int
+    total: int
+
+
 class Rung(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a load runs; `reason` is one sentence where that is not what was wanted."""
+    """Where a load runs; `reason` says why where that is not what was wanted. `gpu_layers`: layers on the card."""
 
     wanted: str
     name: str
     reason: str = ""
+    gpu_layers: int = 0
 
 
 def _text(path: str) -> str:
@@ -60,7 +64,7 @@ def _text(path: str) -> str:
 
 def probe_device() -> Device:
     """Look at this machine; nothing is loaded."""
-    cpuinfo, meminfo = _text("/proc/cpuinfo"), _text("/proc/meminfo")
+    cpuinfo, meminfo = _text(_cpuinfo()), _text("/proc/meminfo")
     return Device(
         name=_cpu_name(cpuinfo),
         avx2=has_avx2(cpuinfo),
@@ -69,6 +73,12 @@ def probe_device() -> Device:
         ram_free=memory_of(meminfo, "MemAvailable"),
         cuda=Path("/dev/nvidia0").exists() or Path("/proc/driver/nvidia/version").exists(),
     )
+
+
+def _cpuinfo() -> str:
+    """Where the system describes its processor; a test may describe another one."""
+    testing = os.environ.get("WARDROUND_TESTING") == "1"
+    return os.environ.get("WARDROUND_TEST_CPUINFO", "/proc/cpuinfo") if testing else "/proc/cpuinfo"
 
 
 def _cpu_name(cpuinfo: str) -> str:
@@ -115,38 +125,3 @@ def require_avx2(device: Device) -> None:
     """The portable engine dies of an illegal instruction without AVX2, so this comes before it is loaded."""
     if not device.avx2:
         raise UserError("This processor lacks AVX2, which the model engine needs.", code="no_avx2")
-
-
-def kv_bytes(arch: Architecture, n_ctx: int, kind: str = "f16") -> int:
-    """Bytes of keys and values for n_ctx tokens: n_ctx · n_layer · n_kv_head · head_dim · 2 · bytes of one number."""
-    return int(n_ctx * arch.n_layer * arch.n_kv_head * arch.head_dim * 2 * KV_BYTES[kind])
-
-
-def plan_memory(manifest: PackManifest, *, n_ctx: int, free: int) -> MemoryPlan:
-    """What a load on the processor needs, in bytes. Forks take their tokens inside n_ctx and cost nothing more."""
-    weights = sum(file.size for file in manifest.files)
-    kv = kv_bytes(manifest.arch, n_ctx) if manifest.arch else 0
-    total = weights + kv + COMPUTE + RAM_RESERVE
-    fits = total <= free
-    return MemoryPlan(weights=weights, kv=kv, compute=COMPUTE, reserve=RAM_RESERVE, total=total, free=free, fits=fits)
-
-
-def require_memory(plan: MemoryPlan) -> None:
-    """UserError with both figures where a load does not fit."""
-    if not plan.fits:
-        raise UserError(
-            f"The model needs {plan.total / GIB:.1f} GiB of free memory and {plan.free / GIB:.1f} GiB are free: "
-            "close other programs, or choose a smaller model.",
-            code="memory",
-        )
-
-
-def choose_rung(wanted: WantedDevice, device: Device, fallback: Fallback) -> Rung:
-    """The rung for what was asked; a fall is announced by its reason, or refused where the policy forbids it."""
-    if wanted != "gpu":
-        return Rung(wanted=wanted, name="cpu")
-    why = "this program's model engine was built without CUDA" if device.cuda else "no CUDA device was found"
-    reason = f"The graphics card is not used ({why}); the model runs on the processor."
-    if fallback == "forbid":
-        raise UserError(f"{reason} The setting fallback = forbid stops here.", code="rung")
-    return Rung(wanted=wanted, name="cpu", reason=reason)

@@ -106,6 +106,7 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
     ms_decode: float
     rejected: int
     verify: Literal["full", "fast"] = "full"
+    unlisted: bool = False
 
 
 class ModelReply(msgspec.Struct, frozen=True, kw_only=True):

@@ -137,6 +137,7 @@ class RungChanged(_Event, frozen=True, kw_only=True, tag="RungChanged"):
     from_rung: str
     to_rung: str
     reason: str
+    expected_s: float = 0.0
 
 
 class SentenceReviewed(_Event, frozen=True, kw_only=True, tag="SentenceReviewed"):

@@ -59,6 +59,7 @@ class WorkingMemory(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     rung: str = ""
     rung_reason: str = ""
+    expected_s: float = 0.0
     model_calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -240,7 +241,7 @@ def _answered(memory: WorkingMemory, event: ev.QuestionAnswered, row: ev.Recorde
 
 def _rung(memory: WorkingMemory, event: ev.RungChanged, row: ev.Recorded) -> WorkingMemory:
     steps = _step(memory, row, "model", f"Model runs under {event.to_rung}: {event.reason}")
-    return _with(memory, rung=event.to_rung, rung_reason=event.reason, steps=steps)
+    return _with(memory, rung=event.to_rung, rung_reason=event.reason, expected_s=event.expected_s, steps=steps)
 
 
 def _reviewed(memory: WorkingMemory, event: ev.SentenceReviewed, row: ev.Recorded) -> WorkingMemory:

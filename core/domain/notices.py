@@ -38,6 +38,31 @@ Nothing leaves this computer: the program opens no network connection.
 Not CE-marked. Not a medical device. For research and evaluation."""
 
 
+# How a person names a rung (runtime.md section 10).
+RUNGS = {
+    "gpu_full": "graphics card",
+    "gpu_kv_q8": "graphics card, compressed cache",
+    "gpu_partial": "graphics card in part",
+    "cpu": "processor",
+    "cpu_small": "processor, smaller model",
+}
+ON_PROCESSOR = ("cpu", "cpu_small")
+
+
+def rung_notices(rung: str, reason: str, expected_s: float) -> tuple[str, ...]:
+    """N13 for a rung that is not the wanted one, N4 with the expected time for one below the graphics card."""
+    changed = (notice("N13", rung=RUNGS.get(rung, rung), reason=reason),) if reason else ()
+    slow = (notice("N4", t=lasting(expected_s)),) if rung in ON_PROCESSOR and expected_s > 0 else ()
+    return (*changed, *slow)
+
+
+def lasting(seconds: float) -> str:
+    """A length of time as a person says it: "about 5 s", "about 3 min"."""
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s"
+    return f"about {round(seconds / 60)} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
 def notice(identifier: str, **values: object) -> str:
     """A fixed text with its gaps filled.
 

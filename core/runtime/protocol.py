@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from core import codec
+from core.domain.pack import MemoryPlan
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="line"):
@@ -24,6 +25,26 @@ class RunCommand(_Line, frozen=True, kw_only=True, tag="run"):
     run: str
 
 
+class Load(_Line, frozen=True, kw_only=True, tag="load"):
+    """Load a pack now, so that the next run need not wait; an empty pack name loads the profile's own."""
+
+    pack: str
+    role: str = "text"
+
+
+class Unload(_Line, frozen=True, kw_only=True, tag="unload"):
+    """Let go of the model of that role."""
+
+    role: str = "text"
+
+
+class Plan(_Line, frozen=True, kw_only=True, tag="plan"):
+    """Ask where a pack would run now and what that takes; answered by `planned`."""
+
+    pack: str
+    n_ctx: int
+
+
 class Cancel(_Line, frozen=True, kw_only=True, tag="cancel"):
     """Stop what is under way."""
 
@@ -36,7 +57,7 @@ class Shutdown(_Line, frozen=True, kw_only=True, tag="shutdown"):
     """Close everything and exit."""
 
 
-Command = Hello | RunCommand | Cancel | Ping | Shutdown
+Command = Hello | RunCommand | Load | Unload | Plan | Cancel | Ping | Shutdown
 
 
 class Seq(_Line, frozen=True, kw_only=True, tag="seq"):
@@ -63,12 +84,31 @@ class Verify(_Line, frozen=True, kw_only=True, tag="verify"):
 
 
 class Loaded(_Line, frozen=True, kw_only=True, tag="loaded"):
-    """A pack is loaded, and under which rung."""
+    """A pack is loaded, and under which rung; `expected_s`: seconds that a run is expected to take, 0 if unknown."""
 
     role: str
     pack: str
     rung: str
     reason: str
+    expected_s: float = 0.0
+
+
+class Rung(_Line, frozen=True, kw_only=True, tag="rung"):
+    """The model runs on another rung than was wanted. What remembers it is the event `RungChanged`."""
+
+    from_rung: str
+    to_rung: str
+    reason: str
+    expected_s: float = 0.0
+
+
+class Planned(_Line, frozen=True, kw_only=True, tag="planned"):
+    """Where a pack would run now, and what that takes."""
+
+    pack: str
+    rung: str
+    reason: str
+    plan: MemoryPlan
 
 
 class Delta(_Line, frozen=True, kw_only=True, tag="delta"):
@@ -98,7 +138,7 @@ class Fault(_Line, frozen=True, kw_only=True, tag="fault"):
     detail: str
 
 
-Notice = Seq | Alive | Verify | Loaded | Delta | Ended | Cancelled | Fault
+Notice = Seq | Alive | Verify | Loaded | Rung | Planned | Delta | Ended | Cancelled | Fault
 
 
 def line(value: Command | Notice) -> bytes:

@@ -15,7 +15,7 @@ from core.domain.case import Case
 from core.domain.evidence import Evidence
 from core.domain.hypothesis import Hypothesis, Reason
 from core.domain.memory import WorkingMemory
-from core.domain.notices import notice
+from core.domain.notices import notice, rung_notices
 from core.domain.report import Block, Line, Report, Table, Tone
 from core.errors import UserError
 from core.runtime import citation, inquiry, wording
@@ -126,7 +126,8 @@ def _missing_inputs(unavailable: Sequence[str]) -> str:
 
 
 def _rung(memory: WorkingMemory) -> tuple[str, ...]:
-    return (notice("N13", rung=memory.rung, reason=memory.rung_reason),) if memory.rung_reason else ()
+    """The badge of a result that was made on another rung than was wanted: why, and what time that takes."""
+    return rung_notices(memory.rung, memory.rung_reason, memory.expected_s) if memory.rung_reason else ()
 
 
 def _banner(row: RunRow, memory: WorkingMemory) -> tuple[str, ...]:
@@ -292,7 +293,8 @@ def _model_lines(assessment: Assessment, memory: WorkingMemory) -> Iterable[str]
     elif not assessment.differential.model_used:
         yield "A language model was called and did not finish the ranking; nothing of it was used there."
     if record is not None:
-        yield f"Pack {record.pack_id} ({record.quant}), sha256 {record.contents_sha256}, checked {record.verify}."
+        kind = f"{record.quant}, unlisted model" if record.unlisted else record.quant
+        yield f"Pack {record.pack_id} ({kind}), sha256 {record.contents_sha256}, checked {record.verify}."
         yield (
             f"llama.cpp {record.lib_version} ({record.lib_build}), {record.device}, rung {record.rung}, "
             f"{record.n_threads} threads, context {record.n_ctx}, seed {record.seed}."

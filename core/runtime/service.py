@@ -17,18 +17,18 @@ from core import codec
 from core.domain import event as ev
 from core.domain.assessment import Assessment
 from core.domain.case import Case
-from core.domain.pack import BackboneInfo
 from core.domain.ports import Backbone, Knowledge, Retriever, Tool
-from core.errors import Cancelled, ModelError, StoreError, UserError, Waiting, WardroundError
+from core.errors import Cancelled, StoreError, Waiting, WardroundError
 from core.log import Safe, logger
 from core.runtime import protocol
+from core.runtime.resident import NO_MODEL, Loader, Resident
 from core.runtime.run import REPLAY, Hooks, Run
-from core.settings import Settings
 from core.store.cases import Cases
-from core.store.journal import Journal, RunRow
+from core.store.journal import RunRow
 
+_Work = protocol.RunCommand | protocol.Load | protocol.Unload | protocol.Plan
 Send = Callable[[protocol.Notice], None]
-NO_MODEL = "no model"
+__all__ = ["NO_MODEL", "Parts", "Send", "Service", "Workflow"]
 HEARTBEAT_S = 1.0
 
 
@@ -40,11 +40,8 @@ class Workflow(msgspec.Struct, frozen=True):
     function: Callable[[Case, Run], Assessment]
 
 
-class Parts(Protocol):
+class Parts(Loader, Protocol):
     """What the composition root provides."""
-
-    @property
-    def journal(self) -> Journal: ...
 
     @property
     def cases(self) -> Cases: ...
@@ -59,13 +56,7 @@ class Parts(Protocol):
 
     def tools(self, case: Case) -> dict[str, Tool]: ...
 
-    def backbone(
-        self, pack: str, settings: Settings, *, on_verify: Callable[[int, int], None], stop: threading.Event
-    ) -> Backbone: ...
-
     def rss(self) -> int: ...
-
-    def effect(self, key: str) -> None: ...
 
     def crash_file(self, error: BaseException) -> str: ...
 
@@ -95,8 +86,8 @@ class Service:
         self._stop = threading.Event()
         self._over = threading.Event()
         self._closing = False
-        self._work: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._backbone: Backbone | None = None
+        self._work: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._model = Resident(parts, self.send, self._stop)
         self._busy = False
         self._tokens_per_second = 0.0
 
@@ -111,11 +102,11 @@ class Service:
         pulse = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         reader.start()
         pulse.start()
-        while (run_id := self._work.get()) is not None and not self._closing:
+        while (work := self._work.get()) is not None and not self._closing:
             self._busy = True
-            self.execute(run_id)
+            self.execute(work.run) if isinstance(work, protocol.RunCommand) else self._arrange(work)
         self._over.set()
-        self._close_backbone()
+        self._model.close()
         pulse.join()
 
     def execute(self, run_id: str) -> None:
@@ -125,11 +116,25 @@ class Service:
         except WardroundError as error:
             self.send(protocol.Fault(code=error.code, detail=error.text))
             status = "failed"
-        self._busy = False  # a cancel that comes later is for nobody
+        self._be_idle(run_id)
+        self.send(protocol.Ended(run=run_id, status=status))
+
+    def _arrange(self, command: protocol.Load | protocol.Unload | protocol.Plan) -> None:
+        """A command about models, between two runs."""
+        try:
+            self._model.obey(command)
+        except Cancelled:
+            pass  # told below
+        except WardroundError as error:
+            self.send(protocol.Fault(code=error.code, detail=error.text))
+        self._be_idle("")
+
+    def _be_idle(self, run_id: str) -> None:
+        """A cancel that comes later is for nobody."""
+        self._busy = False
         if self._stop.is_set():
             self._stop.clear()
             self.send(protocol.Cancelled(run=run_id))
-        self.send(protocol.Ended(run=run_id, status=status))
 
     def _execute(self, run_id: str) -> str:
         row = self.parts.journal.run(run_id)
@@ -154,6 +159,8 @@ class Service:
 
     def _attempt(self, row: RunRow, case: Case, workflow: Workflow) -> str:
         try:
+            if row.settings.fallback != "announce":
+                self._model_of(row)  # what the policy forbids ends here: nothing is started
             self._open(row, case)
             run = self._run(row, case)
             assessment = workflow.function(case, run)
@@ -171,7 +178,9 @@ class Service:
             logger("worker").error("run ended by a bug, crash file %s", Safe(name))
             text = f"The program made a mistake; the case is intact. Details are in the file {name}."
             return self._rest(row, ev.RunFailed(code="bug", text=text), "failed", "failed")
-        return self._rest(row, ev.RunFinished(assessment=assessment, reason="complete"), "finish", "finished")
+        self._rest(row, ev.RunFinished(assessment=assessment, reason="complete"), "finish", "finished")
+        self._model.measured(row.id)
+        return "finished"
 
     def _open(self, row: RunRow, case: Case) -> None:
         """The run's first two events, or the count of a resume."""
@@ -198,47 +207,7 @@ class Service:
         )
 
     def _model_of(self, row: RunRow) -> Backbone | None:
-        """The run's model; None when it was asked for none, or when it failed to load and that was announced."""
-        if not row.backbone or self._announced_without(row.id):
-            return None
-        try:
-            return self._loaded(row)
-        except (ModelError, UserError) as error:
-            if row.settings.fallback != "announce":
-                raise
-            self._refuse_change(row, error)
-            self._commit(row, ev.RungChanged(from_rung=row.backbone, to_rung=NO_MODEL, reason=error.text), "rung")
-            return None
-
-    def _refuse_change(self, row: RunRow, error: WardroundError) -> None:
-        """A run that has used its model cannot go on without it: its replay would take another path."""
-        if any(isinstance(known.event, ev.ModelCalled) for known in self.parts.journal.events(row.id)):
-            text = f"{error.text} This run has begun with that model; resume it when the model is back."
-            raise StoreError(text, code="model gone") from error
-
-    def _announced_without(self, run_id: str) -> bool:
-        return any(
-            isinstance(row.event, ev.RungChanged) and row.event.to_rung == NO_MODEL
-            for row in self.parts.journal.events(run_id)
-        )
-
-    def _loaded(self, row: RunRow) -> Backbone:
-        if self._backbone is not None and self._backbone.info.pack_id == row.backbone:
-            return self._backbone
-        self._close_backbone()
-
-        def verify(done: int, total: int) -> None:
-            self.send(protocol.Verify(pack=row.backbone, done=done, total=total))
-
-        self.parts.effect("load")
-        self._backbone = self.parts.backbone(row.backbone, row.settings, on_verify=verify, stop=self._stop)
-        self.send(_loaded_notice(self._backbone.info))
-        return self._backbone
-
-    def _close_backbone(self) -> None:
-        if self._backbone is not None:
-            self._backbone.close()
-            self._backbone = None
+        return self._model.for_run(row, lambda event, key: self._commit(row, event, key))
 
     def _rest(self, row: RunRow, event: ev.Event, key: str, status: str) -> str:
         self._commit(row, event, key)
@@ -269,8 +238,8 @@ class Service:
         self._work.put(None)
 
     def _obey(self, command: protocol.Command) -> None:
-        if isinstance(command, protocol.RunCommand):
-            self._work.put(command.run)
+        if isinstance(command, protocol.RunCommand | protocol.Load | protocol.Unload | protocol.Plan):
+            self._work.put(command)
         elif isinstance(command, protocol.Cancel) and self._busy:
             self._stop.set()
         elif isinstance(command, protocol.Ping):
@@ -294,10 +263,6 @@ def _started(row: RunRow) -> ev.RunStarted:
         profile=row.settings.profile,
         backbone=row.backbone,
     )
-
-
-def _loaded_notice(info: BackboneInfo) -> protocol.Loaded:
-    return protocol.Loaded(role="text", pack=info.pack_id, rung=info.rung, reason="")
 
 
 def _speed(event: ev.ModelReplied) -> float:

@@ -17,6 +17,7 @@ from core import paths
 from core import settings as options
 from core.domain import event as ev
 from core.domain.case import Case
+from core.domain.notices import rung_notices
 from core.domain.report import Report
 from core.errors import EXIT_ACT, EXIT_BUG, EXIT_DONE, WardroundError
 from core.runtime import protocol
@@ -230,6 +231,8 @@ class _Watcher:
             terminal.progress(notice.done, notice.total, tr("checking the model {pack}", pack=notice.pack))
         elif isinstance(notice, protocol.Seq):
             self._step()
+        elif isinstance(notice, protocol.Rung):
+            terminal.remark(" ".join(rung_notices(notice.to_rung, notice.reason, notice.expected_s)))
         elif isinstance(notice, protocol.Fault):
             self.fault = notice.detail
 

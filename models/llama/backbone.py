@@ -271,6 +271,7 @@ class LlamaBackbone:
             ms_decode=usage.ms_decode,
             rejected=rejected,
             verify=facts.verify,
+            unlisted=info.unlisted,
         )
 
 

@@ -26,7 +26,8 @@ CACHE_FULL, ABORTED, REFUSED = 1, 2, -1
 
 
 class EngineSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Context parameters (runtime.md 4.1). `n_ctx` tokens; `chunk` tokens of one prefill step; `forks` at once."""
+    """Context parameters (runtime.md 4.1). `n_ctx` tokens; `chunk` tokens of one prefill step; `forks` at once;
+    `gpu_layers` of the model on the graphics card."""
 
     n_ctx: int = 4096
     n_batch: int = 512
@@ -36,6 +37,7 @@ class EngineSetting(msgspec.Struct, frozen=True, kw_only=True):
     flash: bool = False
     type_k: str = "f16"
     type_v: str = "f16"
+    gpu_layers: int = 0
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,7 +124,7 @@ class Engine:
 
     def _load(self, model_file: str) -> Any:
         parameters = self._lib.llama_model_default_params()
-        parameters.n_gpu_layers = 0
+        parameters.n_gpu_layers = self.setting.gpu_layers
         model = self._lib.llama_model_load_from_file(model_file.encode(), parameters)
         if not model:
             raise ModelError("The model file cannot be read as a model.", code="bad_model")

@@ -7,21 +7,45 @@ from __future__ import annotations
 
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
+import msgspec
+
 from core import paths
-from core.domain.pack import BackboneInfo
+from core.domain.pack import BackboneInfo, MemoryPlan
 from core.errors import ModelError, UserError
 from models import device as machine
-from models.device import Fallback, Rung, WantedDevice
+from models.device import Device, Fallback, Rung, WantedDevice
+from models.ladder import Policy, Room, choose_rung, room_of
+from models.llama.accelerators import graphics_cards
 from models.llama.backbone import LlamaBackbone, LoadFacts
 from models.llama.engine import Engine, EngineSetting
 from models.llama.prefix import PrefixKeeper
 from models.packs import InstalledPack, MemoryLedger, OnBytes, OpenPack, PackLedger, Verify, find_pack, open_verified
+from models.plan import Q8_RUNGS, Calibrations, Sizes, fit_context, padded, plan_memory, sizes_of
 
 N_CTX = 4096
+GPU_CHUNK = 256
 MODEL_FILE = "model.gguf"
+
+
+class Site(msgspec.Struct, frozen=True, kw_only=True):
+    """What the site has set about loading. `smaller`: the pack allowed in place of one that does not fit, or ""."""
+
+    device: WantedDevice = "auto"
+    fallback: Fallback = "announce"
+    smaller: str = ""
+    verify: Verify = "full"
+
+
+class _Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """A pack with the rung it will run on and the plan for it."""
+
+    pack: InstalledPack
+    rung: Rung
+    n_ctx: int
+    plan: MemoryPlan
 
 
 def open_backbone(
@@ -30,11 +54,10 @@ def open_backbone(
     stop: threading.Event | None = None,
     on_progress: OnBytes | None = None,
     on_rung: Callable[[Rung], None] | None = None,
-    verify: Verify = "full",
-    device: WantedDevice = "auto",
-    fallback: Fallback = "announce",
+    site: Site | None = None,
     n_ctx: int = N_CTX,
     ledger: PackLedger | None = None,
+    calibrations: Calibrations | None = None,
     packs: Path | None = None,
 ) -> LlamaBackbone:
     """Check and load a language model. The calling thread becomes the only one that may use it.
@@ -48,44 +71,135 @@ def open_backbone(
         ModelError: the file or its context cannot be loaded.
         Cancelled: `stop` was set during the check.
     """
-    pack = find_pack(packs or paths.packs_folder(), pack_id)
+    site = site or Site()
     found = machine.probe_device()
     machine.require_avx2(found)
-    rung = machine.choose_rung(device, found, fallback)
-    n_ctx = _fit_context(pack, n_ctx)
-    machine.require_memory(machine.plan_memory(pack.manifest, n_ctx=n_ctx, free=found.ram_free))
-    if rung.reason and on_rung is not None:
-        on_rung(rung)
-    setting = EngineSetting(n_ctx=n_ctx, n_threads=found.threads)
+    checks, failed = ledger or MemoryLedger(), set[str]()
+    while True:
+        placed = _place(
+            pack_id,
+            packs or paths.packs_folder(),
+            site,
+            n_ctx=n_ctx,
+            found=found,
+            calibrations=calibrations,
+            failed=failed,
+        )
+        try:
+            made = _open(placed, found, site.verify, checks, on_progress=on_progress, stop=stop)
+        except ModelError as error:
+            if error.code != "memory":
+                raise
+            failed.add(placed.rung.name)
+            continue
+        if placed.rung.reason and on_rung is not None:
+            on_rung(placed.rung)
+        return made
+
+
+def _open(
+    placed: _Placed,
+    found: Device,
+    verify: Verify,
+    ledger: PackLedger,
+    *,
+    on_progress: OnBytes | None,
+    stop: threading.Event | None,
+) -> LlamaBackbone:
+    """Check and load a pack where it was placed."""
     event = stop if stop is not None else threading.Event()
-    with open_verified(pack, verify=verify, ledger=ledger or MemoryLedger(), on_bytes=on_progress, stop=stop) as opened:
-        engine = _load(opened, setting, event)
-    facts = LoadFacts(
-        template=pack.manifest.template,
-        quant=pack.manifest.quant,
-        device=f"{found.name}, {found.cores} cores",
-        verify=opened.verify,
-    )
-    return _assemble(pack, engine, facts, rung)
+    with open_verified(placed.pack, verify=verify, ledger=ledger, on_bytes=on_progress, stop=stop) as opened:
+        engine = _load(opened, _setting(placed, found), event)
+    manifest = placed.pack.manifest
+    device = f"{found.name}, {found.cores} cores"
+    facts = LoadFacts(template=manifest.template, quant=manifest.quant, device=device, verify=opened.verify)
+    return _assemble(placed, engine, facts)
 
 
-def _fit_context(pack: InstalledPack, n_ctx: int) -> int:
+def plan_pack(
+    pack_id: str, *, site: Site, n_ctx: int = N_CTX, calibrations: Calibrations | None = None, packs: Path | None = None
+) -> tuple[Rung, MemoryPlan]:
+    """Where a pack would run now, and what that takes; nothing is loaded but the list of graphics cards.
+
+    Raises:
+        UserError: as `open_backbone` would say.
+    """
+    found, folder = machine.probe_device(), packs or paths.packs_folder()
+    machine.require_avx2(found)
+    placed = _place(pack_id, folder, site, n_ctx=n_ctx, found=found, calibrations=calibrations)
+    return placed.rung, placed.plan
+
+
+def _place(
+    pack_id: str,
+    packs: Path,
+    site: Site,
+    *,
+    n_ctx: int,
+    found: Device,
+    calibrations: Calibrations | None,
+    failed: Collection[str] = (),
+) -> _Placed:
+    """The rung for a pack, and on `cpu_small` the smaller pack."""
+    pack = _language_model(packs, pack_id)
+    small = _language_model(packs, site.smaller) if site.smaller not in ("", pack_id) else None
+    room = room_of(found.ram_free, graphics_cards() if site.device != "cpu" else (), card_is_there=found.cuda)
+    policy = Policy(wanted=site.device, fallback=site.fallback, smaller=small is not None)
+
+    def sizes(of: InstalledPack) -> Sizes:
+        length = fit_context(of.manifest, n_ctx)
+        known = calibrations.calibration(of.manifest.id, n_ctx=padded(length), rung="cpu") if calibrations else None
+        return sizes_of(of.manifest, length, known)
+
+    rung = choose_rung(room, sizes(pack), policy, smaller=sizes(small) if small else None, failed=failed)
+    chosen = small if small is not None and rung.name == "cpu_small" else pack
+    length = fit_context(chosen.manifest, n_ctx)
+    return _Placed(pack=chosen, rung=rung, n_ctx=length, plan=_plan(chosen, rung, length, room, calibrations))
+
+
+def _plan(pack: InstalledPack, rung: Rung, n_ctx: int, room: Room, calibrations: Calibrations | None) -> MemoryPlan:
+    known = calibrations.calibration(pack.manifest.id, n_ctx=padded(n_ctx), rung=rung.name) if calibrations else None
+    free = room.vram if rung.name.startswith("gpu") else room.ram
+    return plan_memory(pack.manifest, n_ctx=n_ctx, free=free, rung=rung.name, vram=room.vram_total, calibration=known)
+
+
+def _language_model(packs: Path, pack_id: str) -> InstalledPack:
+    pack = find_pack(packs, pack_id)
     manifest = pack.manifest
     if manifest.role != "text" or MODEL_FILE not in {file.path for file in manifest.files}:
         raise UserError(f"The model pack {manifest.id} is not a language model.", code="pack_role")
-    return min(n_ctx, manifest.arch.n_ctx_train) if manifest.arch else n_ctx
+    return pack
+
+
+def _setting(placed: _Placed, found: Device) -> EngineSetting:
+    """Flash attention only on a card, where a compressed cache needs it (runtime.md 4.1)."""
+    kind = "q8_0" if placed.rung.name in Q8_RUNGS else "f16"
+    if not placed.rung.gpu_layers:
+        return EngineSetting(n_ctx=placed.n_ctx, n_threads=found.threads)
+    return EngineSetting(
+        n_ctx=placed.n_ctx,
+        n_threads=found.threads,
+        chunk=GPU_CHUNK,
+        flash=True,
+        type_k=kind,
+        type_v=kind,
+        gpu_layers=placed.rung.gpu_layers,
+    )
 
 
 def _load(opened: OpenPack, setting: EngineSetting, stop: threading.Event) -> Engine:
     try:
         return Engine(opened.paths[MODEL_FILE], setting, stop)
     except ModelError as error:
-        text = f"{error.text} (model pack {opened.pack.manifest.id}, file {MODEL_FILE})"
+        name = opened.pack.manifest.id
+        check = f" Check it with: wardround models verify {name}" if error.code == "bad_model" else ""
+        text = f"{error.text} (model pack {name}, file {MODEL_FILE}){check}"
         raise ModelError(text, code=error.code) from error
 
 
-def _assemble(pack: InstalledPack, engine: Engine, facts: LoadFacts, rung: Rung) -> LlamaBackbone:
-    manifest, setting = pack.manifest, engine.setting
+def _assemble(placed: _Placed, engine: Engine, facts: LoadFacts) -> LlamaBackbone:
+    pack, rung, setting = placed.pack, placed.rung, engine.setting
+    manifest = pack.manifest
     info = BackboneInfo(
         pack_id=manifest.id,
         family=manifest.family,
@@ -94,6 +208,10 @@ def _assemble(pack: InstalledPack, engine: Engine, facts: LoadFacts, rung: Rung)
         rung=rung.name,
         contents_sha256=pack.contents_sha256,
         params_b=manifest.params_b,
+        unlisted=manifest.unlisted,
+        wanted=rung.wanted,
+        reason=rung.reason,
+        expected_s=placed.plan.expected_s,
     )
     parts = (pack.contents_sha256, engine.build.lib_build, setting.type_k, setting.type_v)
     identity = "/".join((*parts, f"flash={setting.flash}", "swa_full", f"chunk={setting.chunk}", platform.machine()))

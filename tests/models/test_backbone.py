@@ -13,6 +13,7 @@ import models
 from core import codec
 from core.domain.chat import CallRecord, ImagePart, Message, ModelRequest, Sampling, message
 from core.errors import BugError, Cancelled, ModelError, UserError
+from models import Site
 from models.device import Rung
 from models.llama.backbone import LlamaBackbone
 from models.packs import MemoryLedger
@@ -159,7 +160,7 @@ def test_opening_tells_progress_rung_and_how_it_was_verified(smollm2: Path) -> N
     assert heard[-1] == (98_362_432, 98_362_432)
     heard.clear()
     opened = models.open_backbone(
-        PACK, packs=packs, n_ctx=256, ledger=ledger, verify="fast", device="gpu", on_rung=rungs.append
+        PACK, packs=packs, n_ctx=256, ledger=ledger, site=Site(verify="fast", device="gpu"), on_rung=rungs.append
     )
     try:
         assert heard == []
@@ -180,4 +181,4 @@ def test_opening_can_be_stopped_and_refused(smollm2: Path) -> None:
     with pytest.raises(UserError, match="not installed"):
         models.open_backbone("absent", packs=packs)
     with pytest.raises(UserError, match="forbid"):
-        models.open_backbone(PACK, packs=packs, device="gpu", fallback="forbid")
+        models.open_backbone(PACK, packs=packs, site=Site(device="gpu", fallback="forbid"))

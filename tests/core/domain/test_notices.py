@@ -7,7 +7,7 @@ import string
 
 import pytest
 
-from core.domain.notices import INTENDED_USE, TEXTS, notice
+from core.domain.notices import INTENDED_USE, TEXTS, lasting, notice, rung_notices
 
 # Compared by reading with the product specification, section 4, on 2026-11-30.
 GOLDEN = {
@@ -68,3 +68,20 @@ def test_intended_use_says_who_what_and_what_not() -> None:
     ):
         assert words in INTENDED_USE
     assert not re.search(r"\b(diagnoses|detects|prevents) disease", INTENDED_USE)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "about 1 s"), (12.4, "about 12 s"), (89, "about 89 s"), (150, "about 2 min"), (7200, "about 2.0 h")],
+)
+def test_a_length_of_time_as_a_person_says_it(seconds: float, text: str) -> None:
+    assert lasting(seconds) == text
+
+
+def test_badges_of_a_rung() -> None:
+    """N13 where it is not the wanted one, N4 below the graphics card; neither without something to say."""
+    fallen = rung_notices("cpu", "No device.", 12.0)
+    assert fallen == ("Result produced under processor: No device.", "Running on CPU: expected time about 12 s")
+    assert rung_notices("cpu", "", 12.0) == fallen[1:]
+    assert rung_notices("gpu_kv_q8", "Full.", 3.0) == ("Result produced under graphics card, compressed cache: Full.",)
+    assert rung_notices("gpu_full", "", 3.0) == rung_notices("", "", 0.0) == ()

@@ -5,11 +5,16 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from core.domain.pack import MemoryPlan
 from core.runtime import protocol
 
+PLAN = MemoryPlan(weights=1, kv=2, compute=3, reserve=4, total=10, free=20, fits=True)
 COMMANDS = [
     protocol.Hello(token="t"),
     protocol.RunCommand(run="r1"),
+    protocol.Load(pack="p"),
+    protocol.Unload(role="text"),
+    protocol.Plan(pack="p", n_ctx=4096),
     protocol.Cancel(),
     protocol.Ping(),
     protocol.Shutdown(),
@@ -19,6 +24,8 @@ NOTICES = [
     protocol.Alive(rss=1, tok_s=2.5, busy=True),
     protocol.Verify(pack="p", done=1, total=2),
     protocol.Loaded(role="text", pack="p", rung="cpu", reason=""),
+    protocol.Rung(from_rung="gpu_full", to_rung="cpu", reason="Why.", expected_s=12.0),
+    protocol.Planned(pack="p", rung="cpu", reason="", plan=PLAN),
     protocol.Delta(run="r1", text="zwei\nZeilen ü"),
     protocol.Ended(run="r1", status="finished"),
     protocol.Cancelled(run="r1"),

@@ -1,0 +1,175 @@
+"""The language model that the worker holds: loaded for a run or on demand, announced where it is not what was wanted.
+
+Every fall is told three times: a notice to the window, an event in the run's journal, and what both make of it. Knows
+the ports, not the concrete models.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+import msgspec
+
+from core.domain import event as ev
+from core.domain.memory import fold
+from core.domain.pack import BackboneInfo
+from core.domain.ports import Backbone
+from core.errors import ModelError, StoreError, UserError, WardroundError
+from core.runtime import protocol
+from core.settings import Models, Settings
+from core.store.journal import Journal, RunRow
+
+NO_MODEL = "no model"
+SPOILT = ("bad_model", "pack_damaged")  # the window offers to verify the pack
+TEXT = "text"
+
+
+class Loader(Protocol):
+    """What the composition root provides for it."""
+
+    @property
+    def journal(self) -> Journal: ...
+
+    def settings(self) -> Settings:
+        """The profile's settings, for what is loaded outside a run."""
+        ...
+
+    def backbone(
+        self, pack: str, settings: Settings, *, on_verify: Callable[[int, int], None], stop: threading.Event
+    ) -> Backbone: ...
+
+    def plan(self, pack: str, n_ctx: int, settings: Settings) -> protocol.Planned: ...
+
+    def calibrate(self, info: BackboneInfo, *, tokens: int, seconds: float) -> None:
+        """Remember what a finished run came to: tokens through the model, seconds in it, and the peak of memory."""
+        ...
+
+    def effect(self, key: str) -> None: ...
+
+
+class _Wish(msgspec.Struct, frozen=True):
+    """What a model was loaded for; another wish needs another load."""
+
+    pack: str
+    models: Models
+    fallback: str
+    verify: str
+
+
+class Resident:
+    """One model at most, kept until another one is wanted."""
+
+    def __init__(self, parts: Loader, send: Callable[[protocol.Notice], None], stop: threading.Event) -> None:
+        self._parts, self._send, self._stop = parts, send, stop
+        self._backbone: Backbone | None = None
+        self._wish: _Wish | None = None
+
+    def for_run(self, row: RunRow, commit: Callable[[ev.Event, str], None]) -> Backbone | None:
+        """The run's model; None when it was asked for none, or when it failed to load and that was announced.
+
+        `commit` writes an event under a key into the run's journal.
+
+        Raises:
+            ModelError, UserError: it cannot be loaded, and the policy does not let the run go on without it.
+        """
+        if not row.backbone or self._announced_without(row.id):
+            return None
+        try:
+            made = self.load(row.backbone, row.settings)
+        except (ModelError, UserError) as error:
+            if error.code in SPOILT:
+                self._send(protocol.Fault(code=error.code, detail=error.text))
+            if row.settings.fallback != "announce":
+                raise
+            self._refuse_change(row, error)
+            self._announce(row, ev.RungChanged(from_rung=row.backbone, to_rung=NO_MODEL, reason=error.text), commit)
+            return None
+        self._announce_rung(row, made.info, commit)
+        return made
+
+    def load(self, pack: str, settings: Settings) -> Backbone:
+        """The model of a pack under these settings, loaded anew only where something differs.
+
+        Raises:
+            ModelError, UserError, Cancelled: as the loader says.
+        """
+        wish = _Wish(pack, settings.models, settings.fallback, settings.verify_on_load)
+        if self._backbone is not None and self._wish == wish:
+            return self._backbone
+        self.close()
+
+        def verify(done: int, total: int) -> None:
+            self._send(protocol.Verify(pack=pack, done=done, total=total))
+
+        self._parts.effect("load")
+        self._backbone = self._parts.backbone(pack, settings, on_verify=verify, stop=self._stop)
+        self._wish = wish
+        info = self._backbone.info
+        self._send(
+            protocol.Loaded(
+                role=TEXT, pack=info.pack_id, rung=info.rung, reason=info.reason, expected_s=info.expected_s
+            )
+        )
+        return self._backbone
+
+    def close(self) -> None:
+        """Let go of the model, if there is one."""
+        if self._backbone is not None:
+            self._backbone.close()
+            self._backbone = self._wish = None
+
+    def obey(self, command: protocol.Load | protocol.Unload | protocol.Plan) -> None:
+        """A command about models outside a run.
+
+        Raises:
+            WardroundError, Cancelled: it could not be done; the sentence is for the person.
+        """
+        if isinstance(command, protocol.Plan):
+            self._send(self._parts.plan(command.pack, command.n_ctx, self._parts.settings()))
+        elif command.role != TEXT:
+            raise UserError(f"This worker holds no model of the role {command.role}.", code="role")
+        elif isinstance(command, protocol.Unload):
+            self.close()
+        else:
+            settings = self._parts.settings()
+            self.load(command.pack or settings.models.backbone, settings)
+
+    def measured(self, run_id: str) -> None:
+        """A run that used the model has finished: its speed replaces the estimate of the next."""
+        memory = fold(self._parts.journal.events(run_id))
+        if self._backbone is not None and memory.model_calls and memory.rung == self._backbone.info.rung:
+            tokens = memory.tokens_in + memory.tokens_out
+            with suppress(StoreError):  # the run is finished and kept, whatever becomes of its measurement
+                self._parts.calibrate(self._backbone.info, tokens=tokens, seconds=memory.model_seconds)
+
+    def _announce_rung(self, row: RunRow, info: BackboneInfo, commit: Callable[[ev.Event, str], None]) -> None:
+        if info.reason:
+            changed = ev.RungChanged(
+                from_rung=info.wanted, to_rung=info.rung, reason=info.reason, expected_s=info.expected_s
+            )
+            self._announce(row, changed, commit)
+
+    def _announce(self, row: RunRow, changed: ev.RungChanged, commit: Callable[[ev.Event, str], None]) -> None:
+        """One notice and one row for a change; a resume under the same rung is no change."""
+        known = self._changes(row.id)
+        if known and known[-1].to_rung == changed.to_rung:
+            return
+        commit(changed, f"rung{len(known) or ''}")
+        fields = msgspec.structs.asdict(changed)
+        self._send(protocol.Rung(**fields))
+
+    def _changes(self, run_id: str) -> tuple[ev.RungChanged, ...]:
+        rows = self._parts.journal.events(run_id)
+        return tuple(row.event for row in rows if isinstance(row.event, ev.RungChanged))
+
+    def _announced_without(self, run_id: str) -> bool:
+        return any(changed.to_rung == NO_MODEL for changed in self._changes(run_id))
+
+    def _refuse_change(self, row: RunRow, error: WardroundError) -> None:
+        """A run that has used its model cannot go on without it: its replay would take another path."""
+        if any(isinstance(known.event, ev.ModelCalled) for known in self._parts.journal.events(row.id)):
+            text = f"{error.text} This run has begun with that model; resume it when the model is back."
+            raise StoreError(text, code="model gone") from error

@@ -1,0 +1,142 @@
+"""The worker's model: each fall is one notice, one row, one badge; a forbidden one starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from core.domain import event as ev
+from core.domain.memory import fold
+from core.errors import Cancelled, ModelError, UserError
+from core.runtime import protocol, report
+from core.settings import Models, Settings
+from models.scripted import INFO
+from tests.helpers.desk import Bench, Desk
+from tests.helpers.runs import CASE, Shelf, an_assessment
+
+FALLEN = msgspec.structs.replace(
+    INFO, wanted="gpu_full", rung="cpu", reason="The graphics card is not used.", expected_s=90.0
+)
+
+
+@pytest.fixture
+def shelf(profile: Path) -> Shelf:
+    return Shelf(profile)
+
+
+@pytest.fixture
+def bench(shelf: Shelf) -> Bench:
+    return Bench(shelf)
+
+
+@pytest.fixture
+def desk(bench: Bench) -> Desk:
+    return Desk(bench)
+
+
+def changes(shelf: Shelf, run: str = "r1") -> list[ev.RungChanged]:
+    return [row.event for row in shelf.journal.events(run) if isinstance(row.event, ev.RungChanged)]
+
+
+def test_complaint_B1(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    """ollama/ollama#10707, silent fall to the processor: one notice, one row, one badge, of two runs each its own.
+
+    Acceptance 12 and 13 of runtime.md. The second run finds the model loaded: its results fell all the same.
+    """
+    bench.info = FALLEN
+    for run in ("r1", "r2"):
+        shelf.queue(id=run)
+        desk.service.execute(run)
+    changed = ev.RungChanged(from_rung="gpu_full", to_rung="cpu", reason=FALLEN.reason, expected_s=90.0)
+    assert changes(shelf, "r1") == changes(shelf, "r2") == [changed]
+    assert desk.told(protocol.Rung) == [protocol.Rung(**msgspec.structs.asdict(changed))] * 2
+    assert bench.opened == 1
+    memory = fold(shelf.journal.events("r2"))
+    assert (memory.rung, memory.rung_reason, memory.expected_s) == ("cpu", FALLEN.reason, 90.0)
+    banner = report.build(CASE, shelf.journal.run("r2"), memory).banner
+    assert banner[-2:] == (
+        "Result produced under processor: The graphics card is not used.",
+        "Running on CPU: expected time about 2 min",
+    )
+
+
+def test_where_it_was_wanted_nothing_is_announced(shelf: Shelf, desk: Desk) -> None:
+    shelf.queue()
+    desk.service.execute("r1")
+    assert changes(shelf) == desk.told(protocol.Rung) == []
+
+
+def test_resume_under_the_same_rung_is_no_change(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    bench.info = FALLEN
+    shelf.queue()
+    row = shelf.journal.run("r1")
+    for _ in range(2):
+        desk.service._run(row, CASE)
+    assert len(changes(shelf)) == len(desk.told(protocol.Rung)) == 1
+
+
+@pytest.mark.parametrize("fallback", ["forbid", "ask"])
+def test_what_the_policy_does_not_let_fall_is_not_started(
+    shelf: Shelf, bench: Bench, desk: Desk, fallback: str
+) -> None:
+    bench.load_error = UserError("Not here. The setting fallback stops here.", code="rung")
+    shelf.queue(settings=Settings(fallback=fallback))  # type: ignore[arg-type]
+    desk.service.execute("r1")
+    assert [row.event for row in shelf.journal.events("r1")] == [
+        ev.RunFailed(code="rung", text="Not here. The setting fallback stops here.")
+    ]
+
+
+def test_another_wish_is_another_load(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    """A model loaded where it fell must not serve a run that wants it elsewhere."""
+    for n, models in enumerate((Models(), Models(), Models(device="gpu"))):
+        shelf.queue(id=f"r{n}", settings=Settings(models=models))
+        desk.service.execute(f"r{n}")
+    assert bench.opened == 2
+
+
+@pytest.mark.parametrize(("code", "count"), [("bad_model", 1), ("pack_damaged", 1), ("memory", 0)])
+def test_spoilt_model_file_is_a_fault_beside_the_announcement(
+    shelf: Shelf, bench: Bench, desk: Desk, code: str, count: int
+) -> None:
+    """Section 6 of runtime.md: the window offers to verify the pack; the run goes on without a model."""
+    bench.load_error = ModelError("The model file cannot be read (model pack p, file model.gguf).", code=code)
+    bench.functions["quiet"] = lambda case, run: an_assessment(str(run.backbone))
+    shelf.queue(workflow="quiet")
+    desk.service.execute("r1")
+    faults = [protocol.Fault(code=code, detail=str(bench.load_error))] * count
+    assert desk.told(protocol.Fault) == faults
+    assert isinstance(shelf.journal.events("r1")[-1].event, ev.RunFinished)
+
+
+def test_model_can_be_loaded_let_go_and_planned_between_runs(bench: Bench, desk: Desk) -> None:
+    run: Callable[..., None] = desk.service._arrange
+    run(protocol.Load(pack=""))
+    run(protocol.Load(pack=Settings().models.backbone))
+    assert bench.opened == 1
+    run(protocol.Unload(role="text"))
+    assert bench.backbones[0].closed
+    run(protocol.Plan(pack="p", n_ctx=512))
+    [planned] = desk.told(protocol.Planned)
+    assert isinstance(planned, protocol.Planned) and planned.plan.kv == 512
+    run(protocol.Plan(pack="absent", n_ctx=512))
+    run(protocol.Load(pack="p", role="vision"))
+    assert [fault.code for fault in desk.told(protocol.Fault)] == ["pack_missing", "role"]  # type: ignore[attr-defined]
+
+
+def test_stop_while_loading_ends_the_load(bench: Bench, desk: Desk) -> None:
+    bench.on_effect = lambda key: (_ for _ in ()).throw(Cancelled("verify"))
+    desk.service._stop.set()
+    desk.service._arrange(protocol.Load(pack="p"))
+    assert desk.sent == [protocol.Cancelled(run="")]
+
+
+def test_finished_run_leaves_its_measurement(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    shelf.queue()
+    desk.service.execute("r1")
+    memory = fold(shelf.journal.events("r1"))
+    assert memory.model_calls > 0
+    assert bench.calibrated == [(INFO.pack_id, memory.tokens_in + memory.tokens_out)]
