@@ -29,12 +29,12 @@ def records(stream: BinaryIO, *tags: str) -> Records:
     Iterating raises UserError: "xml" (not well-formed), "entity" (declares one), "depth" (more than 200 levels),
     "size" (a text, tag or comment above 8 MB, or a record that is too large).
     """
-    return Records(stream, frozenset(tags))
+    return Records(stream, frozenset(tags), RECORD_CHARACTERS)
 
 
 def whole(data: bytes) -> Element:
     """The root element of a document that is small enough to be held. Raises as `records`."""
-    reading = Records(io.BytesIO(data), frozenset())
+    reading = Records(io.BytesIO(data), frozenset(), max(RECORD_CHARACTERS, TAG_CHARACTERS * len(data)))
     for root in reading:
         return root
     raise UserError("The XML holds no element.", code="xml")
@@ -43,9 +43,9 @@ def whole(data: bytes) -> Element:
 class Records:
     """An iterator over records; `root` has the name and attributes of the outermost element once it was met."""
 
-    def __init__(self, stream: BinaryIO, tags: frozenset[str]) -> None:
+    def __init__(self, stream: BinaryIO, tags: frozenset[str], limit: int) -> None:
         self._stream = stream
-        self._target = _Target(tags)
+        self._target = _Target(tags, limit)
         self._reading = self._read()
 
     def __iter__(self) -> Iterator[Element]:
@@ -104,9 +104,10 @@ def _too_long() -> UserError:
 class _Target:
     """Builds the elements of records; what lies outside of records is counted and dropped."""
 
-    def __init__(self, tags: frozenset[str]) -> None:
+    def __init__(self, tags: frozenset[str], limit: int) -> None:
         self.root: Element | None = None
         self._tags = tags
+        self._limit = limit
         self._open: list[Element] = []
         self._last: Element | None = None  # the element whose text or tail comes next
         self._tail = False
@@ -174,7 +175,7 @@ class _Target:
 
     def _count(self, characters: int) -> None:
         self._record += characters
-        if self._record > RECORD_CHARACTERS:
+        if self._record > self._limit:
             raise UserError("One record of the XML is too large to be held.", code="size")
 
 
