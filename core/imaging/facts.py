@@ -91,7 +91,7 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, tag="paper"):
-    """A document inside DICOM: a structured report as text, or (kind "pdf") an encapsulated PDF, whose bytes come beside.
+    """A document inside DICOM: a structured report as text, or (`kind` "pdf") a PDF whose bytes come beside.
 
     `text`, `pages` and `hidden` of a PDF are filled in by whoever reads the PDF. Dates ISO 8601.
     """
@@ -122,7 +122,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Directory(msgspec.Struct, frozen=True, tag="directory"):
-    """A DICOMDIR: what it lists, and the paths that it must not name because they lead out of its folder. A hint only."""
+    """A DICOMDIR, a hint only: what it lists, and the paths that it must not name as they lead out of its folder."""
 
     entries: tuple[Entry, ...]
     refused: tuple[str, ...] = ()

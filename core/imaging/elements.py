@@ -1,0 +1,67 @@
+"""Single elements of a DICOM header as text and numbers; absent, empty or unreadable ones as nothing. Knows no object.
+
+Most elements are plain ASCII text, which is taken from the raw bytes: a series of thousands of files is listed in half
+the time that pydicom's conversion of every value takes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydicom.datadict import dictionary_VR, tag_for_keyword
+from pydicom.dataelem import RawDataElement
+from pydicom.dataset import Dataset
+from pydicom.multival import MultiValue
+from pydicom.tag import BaseTag, Tag
+
+TEXT = {"AE", "AS", "CS", "DA", "DS", "DT", "IS", "LO", "PN", "SH", "TM", "UI"}
+ESCAPE = b"\x1b"  # announces another character set
+
+
+@cache
+def _known(name: str) -> tuple[BaseTag, bool]:
+    """The tag of a keyword, and whether its values are short text."""
+    tag = Tag(tag_for_keyword(name) or 0)
+    return tag, dictionary_VR(tag) in TEXT
+
+
+def words(dataset: Dataset, name: str) -> tuple[str, ...]:
+    """An element's values, each as one line of text; () if absent or empty."""
+    tag, is_text = _known(name)
+    element = dataset._dict.get(tag)
+    if element is None:
+        return ()
+    if is_text and isinstance(element, RawDataElement) and element.VR in (None, *TEXT):
+        raw = element.value or b""
+        if raw.isascii() and ESCAPE not in raw:
+            return _lines(raw.decode("ascii").split("\\")) if raw else ()
+    value = dataset[tag].value
+    values = list(value) if isinstance(value, MultiValue | list) else [] if value is None else [value]
+    return _lines([str(item) for item in values])
+
+
+def _lines(values: list[str]) -> tuple[str, ...]:
+    return tuple(" ".join(value.replace("\x00", "").split()) for value in values)
+
+
+def word(dataset: Dataset, name: str) -> str:
+    """An element's first value as one line of text; "" if absent."""
+    found = words(dataset, name)
+    return found[0] if found else ""
+
+
+def decimals(dataset: Dataset, name: str) -> list[float]:
+    """An element's values as numbers; [] if absent or no numbers."""
+    try:
+        return [float(item) for item in words(dataset, name)]
+    except ValueError:
+        return []
+
+
+def whole(dataset: Dataset, name: str) -> int | None:
+    """An element's first value as a whole number; None if absent or none."""
+    found = words(dataset, name)
+    try:
+        return int(found[0]) if found else None
+    except ValueError:
+        return None
