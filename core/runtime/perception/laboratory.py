@@ -288,9 +288,9 @@ def _concepts(read: _Read, knowledge: Knowledge) -> tuple[str, ...]:
 
 
 def _stands_for(read: _Read, draft: Draft, knowledge: Knowledge) -> Iterator[Draft]:
-    """Further concepts of the value, and those that it says are absent."""
+    """Further concepts of the value, and those that it says are absent; a value that is not compared says nothing."""
     analyte = read.result.analyte
-    if analyte is None:
+    if analyte is None or not read.direction:
         return
     present = _concepts(read, knowledge)
     for concept in present[1:]:

@@ -97,6 +97,15 @@ def test_the_programs_range_is_not_used_where_it_does_not_apply(patient: Patient
     assert one(row("Haemoglobin", "108", "g/L", low=115.0, high=165.0), patient=patient).abnormal == "low"
 
 
+def test_a_value_that_is_not_compared_denies_nothing() -> None:
+    """A haemoglobin of 88 g/L without a known sex is no absence of anaemia; with one it is anaemia."""
+    unknown = read(row("Haemoglobin", "88", "g/L"), patient=Patient(age=60))
+    assert [(finding.concept, finding.polarity) for finding in unknown] == [("LAB:haemoglobin", "present")]
+    known = read(row("Haemoglobin", "88", "g/L"), patient=Patient(age=60, sex="male"))
+    said = {finding.concept: finding.polarity for finding in known}
+    assert (said["WR:anaemia"], said["WR:polycythaemia"]) == ("present", "absent")
+
+
 def test_sex_chooses_the_interval() -> None:
     assert one(row("Haemoglobin", "125", "g/L"), patient=Patient(age=40, sex="male")).abnormal == "low"
     assert one(row("Haemoglobin", "125", "g/L"), patient=Patient(age=40, sex="female")).abnormal == "normal"
