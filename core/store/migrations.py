@@ -100,6 +100,7 @@ def _vocabulary(db: Tables) -> None:
         "CREATE INDEX surface_by_norm ON knowledge_surface(norm)",
         "CREATE INDEX surface_by_concept ON knowledge_surface(concept)",
         "CREATE INDEX relation_by_concept ON knowledge_relation(a)",
+        "CREATE INDEX relation_by_target ON knowledge_relation(b)",
         "CREATE INDEX drug_by_pack ON knowledge_drug(pack)",
     ):
         db.execute(statement)

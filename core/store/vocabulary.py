@@ -158,13 +158,27 @@ class Vocabulary:
             found.setdefault(row["concept"], Named(**dict(row)))
         return tuple(found.values())
 
+    def one_with(self, identifiers: Sequence[str]) -> tuple[str, ...]:
+        """Ids of all active concepts that share a UMLS or MeSH number with one of these; themselves included."""
+        rows = self._database.query(
+            f"""WITH given AS (SELECT n, id FROM knowledge_concept WHERE id IN (SELECT value FROM json_each(?))),
+                number(b) AS (SELECT r.b FROM given CROSS JOIN knowledge_relation r ON r.a = given.n WHERE r.rel = 'xref'
+                  AND (r.b LIKE 'UMLS:%' OR r.b LIKE 'MSH:%') UNION SELECT id FROM given),
+                same(n) AS (SELECT r.a FROM number CROSS JOIN knowledge_relation r ON r.b = number.b WHERE r.rel = 'xref'
+                  UNION SELECT c.n FROM number CROSS JOIN knowledge_concept c ON c.id = number.b)
+                SELECT DISTINCT c.id FROM same CROSS JOIN knowledge_concept c ON c.n = same.n
+                WHERE c.obsolete = 0 AND c.pack IN ({_ACTIVE}) ORDER BY c.id""",
+            codec.encode(list(identifiers)).decode(),
+        )
+        return tuple(row["id"] for row in rows)
+
     def names(self, *, kinds: Sequence[str] = ()) -> Iterator[Named]:
         """Every name of the active packs, by concept number; only those kinds of concept where some are given."""
         last = 0
         while True:
             rows = self._database.query(
                 f"SELECT s.rowid AS number, c.id AS concept, c.vocab, c.kind, s.text, s.norm, s.type "
-                f"FROM knowledge_surface s JOIN knowledge_concept c ON c.n = s.concept WHERE s.rowid > ? "
+                f"FROM knowledge_surface s CROSS JOIN knowledge_concept c ON c.n = s.concept WHERE s.rowid > ? "
                 f"AND c.obsolete = 0 AND c.pack IN ({_ACTIVE}) AND (?2 = '[]' OR c.kind IN "
                 f"(SELECT value FROM json_each(?2))) ORDER BY s.rowid LIMIT {_BATCH}",
                 last,
