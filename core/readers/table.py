@@ -1,7 +1,7 @@
 """Laboratory tables (.csv, .tsv): one result a row, header by synonyms, units and ranges kept as printed.
 
-Comma, semicolon or tab; decimal comma or point (`core.readers.numbers`). A row is never repaired in silence: what could
-not be understood stays as text and is said in the remarks. Knows no store, no units and no reference ranges of its own.
+Comma, semicolon, tab or bar; decimal comma or point (`core.readers.numbers`). A row is never repaired in silence: what
+could not be understood stays as text and is said in the remarks. Knows no store, units or reference ranges of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from core.domain.case import LabRow
 from core.errors import UserError
 from core.readers import dates, numbers, text
 
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", ";", "\t", "|")
+DECLARED = re.compile(r"\s*sep=(.)\s*\n", re.IGNORECASE)  # the first line of a table that Excel wrote
 HEADER_WITHIN = 20
 ROWS = 20_000
 # Header words by meaning, in English and German, after everything but letters became a blank.
@@ -66,16 +67,22 @@ def read(data: bytes, *, limit_bytes: int) -> TableDocument:
     """
     content, _, remarks = text.decode(data, limit_bytes=limit_bytes)
     separator, lines = _parsed(content)
+    found = assembled(lines, semicolons=separator == ";")
+    return msgspec.structs.replace(found, remarks=remarks + found.remarks)
+
+
+def assembled(lines: list[list[str]], *, semicolons: bool = False) -> TableDocument:
+    """A laboratory table from its cells. Raises UserError: "not labs", "no rows", "size" (more than 20,000 rows)."""
     start = _header_line(lines)
     body = [line for line in lines[start + 1 :] if any(cell.strip() for cell in line)]
     if len(body) > ROWS:
         raise UserError(f"The table has more than {ROWS:,} rows; split it.", code="size")
-    layout = _layout(lines[start], body, semicolons=separator == ";")
+    layout = _layout(lines[start], body, semicolons=semicolons)
     rows = [_row(number, cells, layout) for number, cells in enumerate(body, start=1)]
     kept = tuple(row for row in rows if row.test and row.value)
     if not kept:
         raise UserError("The table has a header but no result in it.", code="no rows")
-    return TableDocument(rows=kept, remarks=remarks + _remarks(rows, body, layout))
+    return TableDocument(rows=kept, remarks=_remarks(rows, body, layout))
 
 
 # ------------------------------------------------------------------------------------------------ lines and columns
@@ -83,6 +90,8 @@ def read(data: bytes, *, limit_bytes: int) -> TableDocument:
 
 def _parsed(content: str) -> tuple[str, list[list[str]]]:
     """The separator under which a header is found, and the lines; the first separator where none is."""
+    if match := DECLARED.match(content):
+        return match[1], _split(content[match.end() :], match[1])
     tried = {separator: _split(content, separator) for separator in SEPARATORS}
     for separator, lines in tried.items():
         if _find_header(lines) is not None:
@@ -185,19 +194,20 @@ def _collected(day: str, time: str, day_first: bool | None) -> str:
 
 def _remarks(rows: list[LabRow], body: list[list[str]], layout: _Layout) -> tuple[str, ...]:
     ragged = [row.row for row, line in zip(rows, body, strict=True) if len(line) != layout.width]
+    counted = _counted(body, layout.width)
     empty = [row.row for row in rows if not (row.test and row.value)]
     unclear = [row.row for row in rows if row.number is None and numbers.NUMBER.fullmatch(numbers.tidy(row.value))]
     days = [row.row for row in rows if layout.day_first is None and dates.is_ambiguous(row.collected_at)]
     said = (
-        (ragged, "have more or fewer cells than the header and were read as far as they go"),
+        (ragged, f"have more or fewer cells than the header and were read as far as they go{counted}"),
         (empty, "have no test or no result and were left out"),
         (unclear, "have a number whose comma or point is ambiguous and are kept as text"),
         (days, "have a date whose day and month cannot be told apart and keep it as printed"),
     )
-    return tuple(f"Rows {_listed(found)} {what}." for found, what in said if found)
+    return tuple(f"Rows {text.listed(found)} {what}." for found, what in said if found)
 
 
-def _listed(found: list[int]) -> str:
-    """ "3, 7 and 12 more" for a sentence."""
-    shown = ", ".join(str(row) for row in found[:5])
-    return shown if len(found) <= 5 else f"{shown} and {len(found) - 5} more"
+def _counted(body: list[list[str]], width: int) -> str:
+    """ " (row 12 has 3 cells, expected 6)": the first row of another width than the header's."""
+    odd = next(((number, len(line)) for number, line in enumerate(body, start=1) if len(line) != width), None)
+    return f" (row {odd[0]} has {odd[1]} cells, expected {width})" if odd else ""

@@ -102,7 +102,8 @@ def test_ragged_rows_are_kept_and_rows_without_result_are_left_out() -> None:
         (5, "CRP", "mg/L"),
     ]
     assert found.remarks == (
-        "Rows 1, 2 have more or fewer cells than the header and were read as far as they go.",
+        "Rows 1, 2 have more or fewer cells than the header and were read as far as they go "
+        "(row 1 has 2 cells, expected 3).",
         "Rows 3, 4 have no test or no result and were left out.",
     )
 
@@ -110,8 +111,26 @@ def test_ragged_rows_are_kept_and_rows_without_result_are_left_out() -> None:
 def test_many_ragged_rows_are_summed_up() -> None:
     lines = "".join(f"T{n},1\n" for n in range(8))
     assert read(f"test,value,unit\n{lines}").remarks == (
-        "Rows 1, 2, 3, 4, 5 and 3 more have more or fewer cells than the header and were read as far as they go.",
+        "Rows 1, 2, 3, 4, 5 and 3 more have more or fewer cells than the header and were read as far as they go "
+        "(row 1 has 2 cells, expected 3).",
     )
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["test|value|unit\nCRP|5,5|mg/L\n", "sep=;\ntest;value;unit\nCRP;5,5;mg/L\n", "test\tvalue\tunit\nCRP\t5,5\tmg/L"],
+    ids=["bars", "declared", "tabs"],
+)  # fmt: skip
+def test_other_separators(content: str) -> None:
+    (row,) = read(content).rows
+    assert (row.test, row.number, row.unit) == ("CRP", 5.5, "mg/L")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_encodings_of_tables(encoding: str) -> None:
+    content = "Analyse;Ergebnis;Einheit\nH\u00e4moglobin;8,2;\u00b5mol/l\n"
+    (row,) = table.read(content.encode(encoding), limit_bytes=LIMIT).rows
+    assert (row.test, row.number, row.unit) == ("H\u00e4moglobin", 8.2, "\u00b5mol/l")
 
 
 @pytest.mark.parametrize(
