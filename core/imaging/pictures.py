@@ -1,4 +1,4 @@
-"""Pictures (PNG, JPEG): checked, turned upright by their orientation tag, and 8-bit PNG previews of anything.
+"""Pictures (PNG, JPEG, TIFF, GIF, BMP, WebP): checked, turned upright by their tag; 8-bit PNG previews of anything.
 
 Pillow is imported inside functions: a phantom's arrays need no picture library.
 """
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 EDGE = 1024  # pixels of a preview's longer side
-FORMATS = ("PNG", "JPEG")
+FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "BMP", "WEBP")
+MODES = ("1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV")
 ORIENTATION, TAKEN = 0x0112, 0x9003
 EXIF_FOLDER = 0x8769
 DATE = re.compile(r"(\d{4}):(\d{2}):(\d{2}) (\d{2}):(\d{2})")
@@ -33,13 +34,15 @@ def read(data: bytes, *, limit_bytes: int) -> tuple[Picture, bytes]:
     """A picture's facts and its preview (8-bit PNG, longer side <= 1024 px).
 
     Raises:
-        UserError: damaged ("D09"), cut short ("D03"), too large when decoded ("D05").
+        UserError: damaged ("D09"), cut short ("D03"), too large when decoded ("D05"), of a colour model that is not
+            read ("D18").
     """
     from PIL import UnidentifiedImageError
 
     try:
         with _opened(data) as image:
             _check_size(image, limit_bytes)
+            _check_mode(image)
             return _upright(image)
     except UnidentifiedImageError as error:
         raise UserError("The picture is damaged: its header cannot be read.", code="D09") from error
@@ -61,9 +64,10 @@ def _opened(data: bytes) -> Iterator[Image]:
 
 def load_codecs() -> None:
     """Import the decoders now: in the decode child nothing is loaded after the limits are on."""
-    from PIL import ImageOps, JpegImagePlugin, PngImagePlugin
+    from PIL import BmpImagePlugin, GifImagePlugin, ImageOps, JpegImagePlugin, PngImagePlugin, TiffImagePlugin
+    from PIL import WebPImagePlugin as WebP
 
-    _ = ImageOps, JpegImagePlugin, PngImagePlugin
+    _ = BmpImagePlugin, GifImagePlugin, ImageOps, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebP
 
 
 def declared_bytes(data: bytes) -> int:
@@ -76,7 +80,7 @@ def declared_bytes(data: bytes) -> int:
 
 
 def _declared(image: Image) -> int:
-    samples = 4 if image.mode in ("RGBA", "CMYK", "I", "F") else len(image.getbands())
+    samples = 4 if image.mode in ("I", "F") else 2 if image.mode.startswith("I;16") else len(image.getbands())
     return image.width * image.height * samples
 
 
@@ -87,19 +91,37 @@ def _check_size(image: Image, limit_bytes: int) -> None:
         raise UserError(f"The image is too large: {size}, the limit is {limit_bytes / 2**30:.1f} GiB.", code="D05")
 
 
+def _check_mode(image: Image) -> None:
+    """CIE L*a*b* and the like are no colours before a profile is applied."""
+    if image.mode not in MODES and not image.mode.startswith(("I", "F")):
+        raise UserError(f"Colour model not supported: {image.mode}.", code="D18")
+
+
 def _upright(image: Image) -> tuple[Picture, bytes]:
     from PIL import ImageOps
 
     exif = image.getexif()
-    width, height = image.size if exif.get(ORIENTATION, 1) < 5 else image.size[::-1]
+    taken = DATE.match(str(exif.get_ifd(EXIF_FOLDER).get(TAKEN, "")))
+    when = "{}-{}-{}T{}:{}".format(*taken.groups()) if taken else ""
+    said = tuple(_remarks(image))
+    # Pillow turns a TIFF itself when it is loaded; its size is the turned one from the beginning.
+    turn = exif.get(ORIENTATION, 1) if image.format != "TIFF" else 1
+    width, height = image.size if turn < 5 else image.size[::-1]
     image.draft("RGB" if image.mode == "YCbCr" else image.mode, (EDGE, EDGE))
     image.load()
     small = _eight_bit(image)
     small.thumbnail((EDGE, EDGE))
-    small = ImageOps.exif_transpose(small) if exif.get(ORIENTATION, 1) != 1 else small
-    taken = DATE.match(str(exif.get_ifd(EXIF_FOLDER).get(TAKEN, "")))
-    when = "{}-{}-{}T{}:{}".format(*taken.groups()) if taken else ""
-    return Picture(width=width, height=height, acquired_on=when), _png(small)
+    small = ImageOps.exif_transpose(small) if turn != 1 else small
+    return Picture(width=width, height=height, acquired_on=when, remarks=said), _png(small)
+
+
+def _remarks(image: Image) -> Iterator[str]:
+    """What of the file is not shown. The pages of an animation are not counted: that would decode all of them."""
+    if image.format == "TIFF" and getattr(image, "n_frames", 1) > 1:
+        yield f"Only the first of its {getattr(image, 'n_frames', 1)} pages is shown."
+    elif getattr(image, "is_animated", False):
+        yield "Only the first image of the animation is shown."
+    image.seek(0)
 
 
 def _eight_bit(image: Image) -> Image:
