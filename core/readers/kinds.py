@@ -1,14 +1,25 @@
-"""What a file is, by its first bytes; and what its name says it is. Reads no content, knows no store."""
+"""What a file is: by its content first, by its name where the content does not tell. Reads no further, knows no store.
+
+Kinds that `choose` returns: "text" (.txt, .md), "table" (.csv, .tsv), "XLSX", "PDF", "DOCX", "HTML", "FHIR" (JSON),
+"picture", "DICOM file", "extract" (SQLite), "archive" (ZIP, tar, gzip).
+"""
 
 from __future__ import annotations
 
+import io
+import re
+import zipfile
+
 from core.errors import UserError
+from core.readers.archive_guard import BROKEN, OFFICE_PARTS
+from core.readers.text import unmarked_utf16
 
 SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "PNG picture"),
     (b"\xff\xd8\xff", "JPEG picture"),
     (b"%PDF-", "PDF document"),
-    (b"PK\x03\x04", "ZIP archive or office document"),
+    (b"PK\x03\x04", "ZIP archive"),
+    (b"PK\x05\x06", "ZIP archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old office document"),
     (b"GIF8", "GIF picture"),
     (b"BM", "BMP picture"),
@@ -17,11 +28,27 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "7z archive"),
     (b"Rar!", "RAR archive"),
+    (b"BZh", "bzip2 archive"),
+    (b"\xfd7zXZ\x00", "xz archive"),
     (b"SQLite format 3\x00", "SQLite database"),
+    (b"GGUF", "model file"),
     (b"\x7fELF", "program"),
     (b"MZ", "program"),
+    (b"\xcf\xfa\xed\xfe", "program"),
+    (b"\xca\xfe\xba\xbe", "program"),
     (b"{\\rtf", "RTF document"),
 )
+SHORT = {"BMP picture", "program", "GIF picture", "RAR archive", "bzip2 archive", "model file"}  # may begin a text
+ONNX = re.compile(rb"\x08[\x01-\x14]\x12[\x01-\x40][\x20-\x7e]{4}")  # ModelProto: ir_version, producer_name
+CONTENT_TYPES = (
+    (re.compile(rb"wordprocessingml\.document\.main|ms-word\.document\.macroEnabled\.main"), "Word document"),
+    (re.compile(rb"spreadsheetml\.sheet\.main|ms-excel\.sheet\.macroEnabled\.main"), "Excel workbook"),
+)
+OPEN_DOCUMENT = b"mimetypeapplication/"  # at byte 30 of OpenDocument and EPUB files
+PROTECTED = "EncryptedPackage".encode("utf-16-le")
+PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+RESOURCE = re.compile(rb'"resourceType"\s*:\s*"')
+HEAD = 1 << 16
 NAMES = {
     "txt": "text",
     "md": "text",
@@ -30,10 +57,48 @@ NAMES = {
     "png": "PNG picture",
     "jpg": "JPEG picture",
     "jpeg": "JPEG picture",
+    "tif": "TIFF picture",
+    "tiff": "TIFF picture",
+    "gif": "GIF picture",
+    "bmp": "BMP picture",
+    "webp": "WebP picture",
     "dcm": "DICOM file",
     "dicom": "DICOM file",
+    "pdf": "PDF document",
+    "docx": "Word document",
+    "docm": "Word document",
+    "xlsx": "Excel workbook",
+    "xlsm": "Excel workbook",
+    "htm": "HTML page",
+    "html": "HTML page",
+    "json": "FHIR record",
+    "ndjson": "FHIR record",
+    "db": "SQLite database",
+    "sqlite": "SQLite database",
+    "sqlite3": "SQLite database",
+    "zip": "ZIP archive",
+    "tar": "tar archive",
+    "gz": "gzip archive",
+    "tgz": "gzip archive",
 }
-PICTURES = ("PNG picture", "JPEG picture")
+PICTURES = ("PNG picture", "JPEG picture", "TIFF picture", "GIF picture", "BMP picture", "WebP picture")
+ARCHIVES = ("ZIP archive", "tar archive", "gzip archive")
+READ_AS = {
+    **dict.fromkeys(PICTURES, "picture"),
+    **dict.fromkeys(ARCHIVES, "archive"),
+    "DICOM file": "DICOM file",
+    "PDF document": "PDF",
+    "Word document": "DOCX",
+    "Excel workbook": "XLSX",
+    "HTML page": "HTML",
+    "FHIR record": "FHIR",
+    "SQLite database": "extract",
+}
+REFUSED = {
+    "program": ("kind", "This is a program; it is neither read nor run."),
+    "model file": ("kind", "This is a model file, not a document; models are imported on the model page."),
+    "protected office document": ("password", "This office document is protected by a password."),
+}
 BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 # Group 0002 or 0008 in little endian, then a VR in capitals or a 4-byte length: DICOM without its 128-byte preamble.
 BARE_GROUPS = (b"\x02\x00", b"\x08\x00", b"\x00\x08")
@@ -45,62 +110,139 @@ def extension(name: str) -> str:
     return stem.rsplit(".", 1)[1].lower() if "." in stem.lstrip(".") else ""
 
 
+# ------------------------------------------------------------------------------------------------ by content
+
+
 def looks_like(data: bytes) -> str:
-    """The kind that the content shows: a kind of `SIGNATURES`, "DICOM file", "text", or "unknown binary data"."""
+    """The kind that the content shows, in the words of a sentence ("PDF document"); "text", "unknown binary data"."""
     if data[128:132] == b"DICM":
         return "DICOM file"
-    if not data.startswith(BOMS):
-        for signature, kind in SIGNATURES:
-            if data.startswith(signature) and not (kind in ("BMP picture", "program") and _is_text(data)):
-                return kind
+    if signed := _signed(data):
+        return _zipped(data) if signed == "ZIP archive" else signed
+    if data[257:262] == b"ustar":
+        return "tar archive"
     if _is_text(data):
-        return "text"
+        return _written(data)
+    if ONNX.match(data) or _is_safetensors(data):
+        return "model file"
     return "DICOM file" if data[:2] in BARE_GROUPS and data[2:4] != b"\x00\x00" else "unknown binary data"
 
 
-def _is_text(data: bytes) -> bool:
-    """A byte order mark, or no NUL and few control characters in the first 64 KiB."""
+def _signed(data: bytes) -> str:
+    """By the signature at its start; "" where it has none."""
     if data.startswith(BOMS):
+        return ""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "WebP picture"
+    for signature, kind in SIGNATURES:
+        if data.startswith(signature) and not (kind in SHORT and _is_text(data)):
+            is_protected = kind == "old office document" and PROTECTED in data
+            return "protected office document" if is_protected else kind
+    return ""
+
+
+def _zipped(data: bytes) -> str:
+    """Office documents are ZIP files; their content types tell them apart (ECMA-376 part 2, 7.2.3)."""
+    if data[30:].startswith(OPEN_DOCUMENT):
+        return "OpenDocument file"
+    if not data[30:].startswith(OFFICE_PARTS):
+        return "ZIP archive"
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open("[Content_Types].xml") as part:
+            types = part.read(1 << 20)
+    except (*BROKEN, KeyError, RuntimeError):
+        return "damaged office document"
+    return next((kind for pattern, kind in CONTENT_TYPES if pattern.search(types)), "office document of another kind")
+
+
+def _is_text(data: bytes) -> bool:
+    """A byte order mark, UTF-16 by its zeros, or no NUL and few control characters in the first 64 KiB."""
+    if data.startswith(BOMS) or unmarked_utf16(data):
         return True
-    head = data[: 1 << 16]
+    head = data[:HEAD]
     if b"\x00" in head:
         return False
     controls = sum(byte < 32 and byte not in (9, 10, 12, 13) for byte in head)
     return controls * 50 <= len(head)
 
 
+def _written(data: bytes) -> str:
+    """What kind of text: FHIR in JSON, HTML, or just text."""
+    start = data.removeprefix(BOMS[0]).lstrip()[:1]
+    if start == b"{" and RESOURCE.search(data):
+        return "FHIR record"
+    return "HTML page" if PAGE.match(data[:4096].removeprefix(BOMS[0]).decode("latin-1")) else "text"
+
+
+def _is_safetensors(data: bytes) -> bool:
+    return data[8:9] == b"{" and 2 <= int.from_bytes(data[:8], "little") <= 100 << 20
+
+
+# ------------------------------------------------------------------------------------------------ with its name
+
+
 def choose(name: str, data: bytes) -> str:
-    """How to read a file: "text", "table", "picture" or "DICOM file".
+    """How to read a file: one of the kinds above. What has a name of another readable kind is read as what it is.
 
     Raises:
-        UserError: empty ("D02"), not what its name says ("lies"; "D01" for a .dcm), of another kind ("kind").
+        UserError: empty ("D02"); a name that promises what the content is not ("lies"; "D01" for a .dcm); a kind that
+            is not read ("kind", "password").
     """
     if not data:
         raise UserError("The file is empty (0 bytes).", code="D02")
     found, ending = looks_like(data), extension(name)
     said = NAMES.get(ending, "")
-    if said == "DICOM file" and found != "DICOM file":
-        raise UserError(f"This is not a DICOM file: its name ends in .{ending}, its content is {found}.", code="D01")
-    if said and not _agree(said, found):
-        raise UserError(f"Its name says {said} (.{ending}), its content is {_a(found)}; it was not read.", code="lies")
-    if found in PICTURES:
-        return "picture"
-    if found == "DICOM file":
-        return found
-    if found == "text" and (said or not ending):
+    if found == "text":
+        return _text(said, ending)
+    if found == "damaged office document":
+        found = said if said in ("Word document", "Excel workbook") else "ZIP archive"
+    if read_as := READ_AS.get(found):
+        if said == "DICOM file" and found != said:
+            raise _no_dicom(ending, found)
+        return read_as
+    raise _refused(said, ending, found)
+
+
+def remark(name: str, data: bytes) -> str:
+    """One sentence where a file has the name of another kind than it was read as; "" where the two agree."""
+    found, ending = looks_like(data), extension(name)
+    said = NAMES.get(ending, "")
+    if not said or found not in READ_AS or READ_AS[found] == READ_AS.get(said):
+        return ""
+    return f"Named .{ending}, but it is {_a(found)}; it was read as that."
+
+
+def _text(said: str, ending: str) -> str:
+    if said in ("text", "table") or not ending:
         return said or "text"
+    if said == "HTML page":
+        return "HTML"
+    if said == "FHIR record":
+        raise UserError("This JSON file is no FHIR record (it names no resourceType); it was not read.", code="kind")
+    raise _refused(said, ending, "text")
+
+
+def _refused(said: str, ending: str, found: str) -> UserError:
+    if said == "DICOM file":
+        return _no_dicom(ending, found)
+    if said and found not in ("protected office document", "office document of another kind", "OpenDocument file"):
+        what = f"Its name says {said} (.{ending}), its content is {_a(found)}; it was not read."
+        return UserError(what, code="lies")
+    if found in REFUSED:
+        code, sentence = REFUSED[found]
+        return UserError(sentence, code=code)
     what = f".{ending} files" if found in ("text", "unknown binary data") and ending else _a(found)
-    raise UserError(f"This version does not read {what}.", code="kind")
+    return UserError(f"This version does not read {what}.", code="kind")
 
 
-def _agree(said: str, found: str) -> bool:
-    if said in ("text", "table"):
-        return found == "text"
-    return found == said or (said in PICTURES and found in PICTURES)
+def _no_dicom(ending: str, found: str) -> UserError:
+    return UserError(f"This is not a DICOM file: its name ends in .{ending}, its content is {found}.", code="D01")
 
 
 def _a(kind: str) -> str:
     """The kind as it stands in a sentence."""
     if kind in ("text", "unknown binary data"):
         return kind
-    return f"an {kind}" if kind[:4] in ("RTF ", "old ") else f"a {kind}"
+    return (
+        f"an {kind}" if kind.startswith(("RTF ", "old ", "Excel ", "office ", "OpenD", "HTML", "xz ")) else f"a {kind}"
+    )
