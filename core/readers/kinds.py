@@ -1,7 +1,7 @@
 """What a file is: by its content first, by its name where the content does not tell. Reads no further, knows no store.
 
-Kinds that `choose` returns: "text" (.txt, .md), "table" (.csv, .tsv), "XLSX", "PDF", "DOCX", "HTML", "FHIR" (JSON),
-"picture", "DICOM file", "extract" (SQLite), "archive" (ZIP, tar, gzip).
+Kinds that `choose` returns: "text" (.txt, .md), "table" (.csv, .tsv), "workbook" (.xlsx), "PDF", "Word document",
+"HTML page", "FHIR" (JSON), "picture", "DICOM file", "database" (SQLite), "archive" (ZIP, tar, gzip).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\xca\xfe\xba\xbe", "program"),
     (b"{\\rtf", "RTF document"),
 )
-SHORT = {"BMP picture", "program", "GIF picture", "RAR archive", "bzip2 archive", "model file"}  # may begin a text
+SHORT = {"BMP picture", "program", "RAR archive", "bzip2 archive", "model file"}  # may begin a text
 ONNX = re.compile(rb"\x08[\x01-\x14]\x12[\x01-\x40][\x20-\x7e]{4}")  # ModelProto: ir_version, producer_name
 CONTENT_TYPES = (
     (re.compile(rb"wordprocessingml\.document\.main|ms-word\.document\.macroEnabled\.main"), "Word document"),
@@ -83,16 +83,17 @@ NAMES = {
 }
 PICTURES = ("PNG picture", "JPEG picture", "TIFF picture", "GIF picture", "BMP picture", "WebP picture")
 ARCHIVES = ("ZIP archive", "tar archive", "gzip archive")
+OFFICE = ("Word document", "Excel workbook")
 READ_AS = {
     **dict.fromkeys(PICTURES, "picture"),
     **dict.fromkeys(ARCHIVES, "archive"),
     "DICOM file": "DICOM file",
     "PDF document": "PDF",
-    "Word document": "DOCX",
-    "Excel workbook": "XLSX",
-    "HTML page": "HTML",
+    "Word document": "Word document",
+    "Excel workbook": "workbook",
+    "HTML page": "HTML page",
     "FHIR record": "FHIR",
-    "SQLite database": "extract",
+    "SQLite database": "database",
 }
 REFUSED = {
     "program": ("kind", "This is a program; it is neither read nor run."),
@@ -194,8 +195,10 @@ def choose(name: str, data: bytes) -> str:
     said = NAMES.get(ending, "")
     if found == "text":
         return _text(said, ending)
-    if found == "damaged office document":
-        found = said if said in ("Word document", "Excel workbook") else "ZIP archive"
+    if found in ("damaged office document", "ZIP archive") and said in OFFICE:
+        found = said  # its reader says what is wrong with it
+    if found == "unknown binary data" and said == "SQLite database":
+        found = said  # perhaps an encrypted one; its reader says so
     if read_as := READ_AS.get(found):
         if said == "DICOM file" and found != said:
             raise _no_dicom(ending, found)
@@ -207,6 +210,8 @@ def remark(name: str, data: bytes) -> str:
     """One sentence where a file has the name of another kind than it was read as; "" where the two agree."""
     found, ending = looks_like(data), extension(name)
     said = NAMES.get(ending, "")
+    if found == "ZIP archive" and said in OFFICE:
+        return ""
     if not said or found not in READ_AS or READ_AS[found] == READ_AS.get(said):
         return ""
     return f"Named .{ending}, but it is {_a(found)}; it was read as that."
@@ -215,10 +220,8 @@ def remark(name: str, data: bytes) -> str:
 def _text(said: str, ending: str) -> str:
     if said in ("text", "table") or not ending:
         return said or "text"
-    if said == "HTML page":
-        return "HTML"
-    if said == "FHIR record":
-        raise UserError("This JSON file is no FHIR record (it names no resourceType); it was not read.", code="kind")
+    if said in ("HTML page", "FHIR record"):
+        return READ_AS[said]
     raise _refused(said, ending, "text")
 
 

@@ -95,11 +95,11 @@ def unmarked_utf16(data: bytes) -> str:
     sample = data[:SAMPLE_BYTES]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     half = max(len(sample) // 2, 1)
-    if len(data) % 2 or len(data) < 4 or min(even, odd):
+    if len(data) % 2 or min(even, odd) or max(even, odd) <= MOSTLY * half:
         return ""
-    if odd > MOSTLY * half:
-        return "utf-16-le"
-    return "utf-16-be" if even > MOSTLY * half else ""
+    encoding = "utf-16-le" if odd else "utf-16-be"
+    shown = sample[: 2 * half].decode(encoding, errors="replace")
+    return "" if any(ord(character) < 32 and character not in "\t\n\f\r" for character in shown) else encoding
 
 
 def _decoded(data: bytes) -> tuple[str, str, tuple[str, ...]]:
