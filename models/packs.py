@@ -19,12 +19,18 @@ from typing import Literal, Protocol
 import msgspec
 
 from core import codec
+from core.domain.notices import notice
 from core.domain.pack import PackFile, PackManifest, PackState
 from core.errors import Cancelled, SecurityError, UserError
 
-MANIFEST = "manifest.json"
+MANIFEST, SIGNATURE = "manifest.json", "manifest.sig"
 BLOCK = ENDS = 1 << 20
-PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\..*)?", re.IGNORECASE)  # device names of Windows
+SHA256 = re.compile(r"[0-9a-f]{64}")
+MOST_MANIFEST = 4 << 20  # bytes
+MOST_FILES = 64
+MOST_CHUNK = 256 << 20
 Verify = Literal["full", "fast"]
 OnBytes = Callable[[int, int], None]
 
@@ -120,13 +126,44 @@ def read_manifest(folder: Path) -> PackManifest:
         SecurityError: a file name that would leave the folder.
     """
     try:
-        manifest: PackManifest = codec.decode((folder / MANIFEST).read_bytes(), PackManifest)
-    except (OSError, msgspec.DecodeError) as error:
+        data = (folder / MANIFEST).read_bytes()
+    except OSError as error:
         raise UserError(f"The model pack in {folder} has no readable manifest.", code="pack_manifest") from error
+    return parse_manifest(data, str(folder))
+
+
+def parse_manifest(data: bytes, place: str) -> PackManifest:
+    """A manifest from its bytes; `place` is named where it is none. Errors as for `read_manifest`."""
+    try:
+        if len(data) > MOST_MANIFEST:
+            raise msgspec.DecodeError("too long")
+        manifest: PackManifest = codec.decode(data, PackManifest)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"The model pack in {place} has no readable manifest.", code="pack_manifest") from error
+    _check_names(manifest)
     for file in manifest.files:
-        if not PLAIN_NAME.fullmatch(file.path):
-            raise SecurityError(f"The model pack {manifest.id} names a file outside its folder.", code="pack_path")
+        _check_file(manifest, file)
     return manifest
+
+
+def _check_names(manifest: PackManifest) -> None:
+    """Names that would leave the pack's folder, or that another system reads in another way."""
+    beside = [manifest.licence.file] if manifest.licence.file else []
+    names = [file.path for file in manifest.files]
+    for name in (*names, *beside, manifest.id, manifest.version):
+        if not PLAIN_NAME.fullmatch(name) or RESERVED.fullmatch(name) or name.endswith("."):
+            text = f"The model pack {manifest.id!r} names a file outside its folder, or one that no system takes."
+            raise SecurityError(text, code="pack_path")
+    if len({name.lower() for name in names}) < len(names) or {MANIFEST, SIGNATURE} & {n.lower() for n in names}:
+        raise SecurityError(f"The model pack {manifest.id} names one file twice.", code="pack_path")
+
+
+def _check_file(manifest: PackManifest, file: PackFile) -> None:
+    whole = -(-file.size // file.chunk) if 0 < file.chunk <= MOST_CHUNK else -1
+    sound = file.size >= 0 and whole >= 0 and len(file.chunks) in (0, whole) and len(manifest.files) <= MOST_FILES
+    if not sound or not all(SHA256.fullmatch(digest) for digest in (file.sha256, *file.chunks)):
+        text = f"The manifest of the model pack {manifest.id} does not add up at {file.path}."
+        raise UserError(text, code="pack_manifest")
 
 
 def find_pack(packs: Path, pack_id: str) -> InstalledPack:
@@ -138,7 +175,10 @@ def find_pack(packs: Path, pack_id: str) -> InstalledPack:
     place = packs / pack_id
     if not PLAIN_NAME.fullmatch(pack_id) or not place.is_dir():
         raise UserError(f"The model pack {pack_id} is not installed.", code="pack_missing")
-    versions = sorted((entry for entry in place.iterdir() if (entry / MANIFEST).is_file()), key=_version_order)
+    versions = sorted(
+        (entry for entry in place.iterdir() if entry.name[0] != "." and (entry / MANIFEST).is_file()),
+        key=_version_order,
+    )
     if not versions:
         raise UserError(f"The model pack {pack_id} is not installed.", code="pack_missing")
     return InstalledPack(manifest=read_manifest(versions[-1]), folder=versions[-1])
@@ -150,7 +190,7 @@ def _version_order(folder: Path) -> tuple[tuple[int, str], ...]:
 
 def list_packs(packs: Path, ledger: PackLedger) -> tuple[PackState, ...]:
     """Every pack folder with its state, by a look at names and sizes only."""
-    return tuple(_state(path.parent, ledger) for path in sorted(packs.glob(f"*/*/{MANIFEST}")))
+    return tuple(_state(path.parent, ledger) for path in sorted(packs.glob(f"*/[!.]*/{MANIFEST}")))
 
 
 def _state(folder: Path, ledger: PackLedger) -> PackState:
@@ -171,6 +211,7 @@ def _state(folder: Path, ledger: PackLedger) -> PackState:
         licence=manifest.licence.spdx,
         contents_sha256=pack.contents_sha256,
         detail=f"missing or of another size: {', '.join(missing)}" if missing else quarantined,
+        unlisted=manifest.unlisted,
     )
 
 
@@ -205,7 +246,7 @@ def open_verified(
         opened = {file.path: held.enter_context(_opened(pack, file)) for file in manifest.files}
         done = "fast" if verify == "fast" and _is_unchanged(pack, opened, ledger) else "full"
         if done == "full":
-            _check_all(pack, opened, ledger, _Progress(pack.size, on_bytes, stop))
+            _check_all(pack, opened, ledger, Progress(pack.size, on_bytes, stop))
         yield OpenPack(
             pack=pack,
             paths={name: _loadable(descriptor, pack.folder / name) for name, descriptor in opened.items()},
@@ -234,7 +275,13 @@ def _loadable(descriptor: int, path: Path) -> str:
     return name if os.path.exists(name) else str(path)
 
 
-class _Progress:
+def damaged(manifest: PackManifest, ledger: PackLedger, detail: str) -> UserError:
+    """Remember a pack as quarantined; gives the error that says so (N16)."""
+    ledger.quarantine(manifest.id, manifest.version, detail)
+    return UserError(f"{notice('N16')} {detail}", code="pack_damaged")
+
+
+class Progress:
     """Counts bytes, tells the listener, and ends the reading when asked to."""
 
     def __init__(self, total: int, listener: OnBytes | None, stop: threading.Event | None) -> None:
@@ -248,19 +295,28 @@ class _Progress:
             self._listener(self._done, self._total)
 
 
-def _check_all(pack: InstalledPack, opened: dict[str, int], ledger: PackLedger, progress: _Progress) -> None:
+def _check_all(pack: InstalledPack, opened: dict[str, int], ledger: PackLedger, progress: Progress) -> None:
     manifest = pack.manifest
     for file in manifest.files:
         found = _hash(opened[file.path], progress)
         if found != file.sha256:
-            detail = f"{file.path}: expected {file.sha256}, found {found}"
-            ledger.quarantine(manifest.id, manifest.version, detail)
-            raise UserError(f"Model file is damaged (hash differs). Not loaded. {detail}", code="pack_damaged")
+            raise damaged(manifest, ledger, f"{file.path}: expected {file.sha256}, found {found}")
+    _remember(manifest, opened, ledger)
+
+
+def remember(pack: InstalledPack, ledger: PackLedger) -> None:
+    """A pack whose bytes were all checked while they were written: its fast marks are kept."""
+    with ExitStack() as held:
+        opened = {file.path: held.enter_context(_opened(pack, file)) for file in pack.manifest.files}
+        _remember(pack.manifest, opened, ledger)
+
+
+def _remember(manifest: PackManifest, opened: dict[str, int], ledger: PackLedger) -> None:
     marks = tuple(_mark(name, descriptor) for name, descriptor in opened.items())
     ledger.remember(manifest.id, manifest.version, marks)
 
 
-def _hash(descriptor: int, progress: _Progress) -> str:
+def _hash(descriptor: int, progress: Progress) -> str:
     state = hashlib.sha256()
     offset = 0
     while block := _read_at(descriptor, BLOCK, offset):

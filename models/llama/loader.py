@@ -166,7 +166,7 @@ def _plan(pack: InstalledPack, rung: Rung, n_ctx: int, room: Room, calibrations:
 def _language_model(packs: Path, pack_id: str) -> InstalledPack:
     pack = find_pack(packs, pack_id)
     manifest = pack.manifest
-    if manifest.role != "text" or MODEL_FILE not in {file.path for file in manifest.files}:
+    if manifest.role not in ("text", "vision") or MODEL_FILE not in {file.path for file in manifest.files}:
         raise UserError(f"The model pack {manifest.id} is not a language model.", code="pack_role")
     return pack
 
