@@ -137,8 +137,8 @@ class _Inspector:
             if address and address != current:
                 starts.append((at, address))
                 current = address
-        ends = [at for at, _ in starts[1:]] + [count]
-        return [self._run(at, end, address) for (at, address), end in zip(starts, ends, strict=True)]
+        ends = [*(at for at, _ in starts[1:]), count]
+        return [self._run(at, end, address) for (at, address), end in zip(starts, ends, strict=False)]
 
     def _run(self, start: int, end: int, address: int) -> _Run:
         drawn = ctypes.cast(address, self._pdfium.FPDF_PAGEOBJECT)
