@@ -87,7 +87,7 @@ def import_knowledge(
         pack=pack.id,
         importer=name,
         state=pack.state,
-        docs=walk.done["docs"],
+        docs=put.docs,
         chunks=put.chunks,
         concepts=put.concepts,
         put=put,
@@ -136,7 +136,6 @@ class _Walk:
             if isinstance(record, Skipped):
                 self._skip(record)
                 continue
-            self.done[_kind(record)] += 1
             self.done["records"] += not _is_part(record)
             if self.done["records"] % EVERY == 0:
                 self._report()
@@ -174,12 +173,6 @@ class _Walk:
         if not good:
             why = ", ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common(3)) or "no record"
             raise UserError(f"Nothing was imported: the files hold nothing that can be used: {why}.", code="nothing")
-
-
-def _kind(item: Item) -> str:
-    if isinstance(item, Doc):
-        return "docs"
-    return "concepts" if isinstance(item, VocabularyConcept) else "drugs"
 
 
 def _is_part(item: Item) -> bool:

@@ -245,10 +245,10 @@ def _put_items(connection: sqlite3.Connection, pack_id: str, items: Iterable[Ite
             docs.put(item)
         else:
             words.put(item)
-    chunks, concepts = docs.finish(), words.finish()
+    (held, chunks), concepts = docs.finish(), words.finish()
     done = docs.done + words.done
     names = ("added", "changed", "removed", "unchanged", "repeated")
-    return PutReport(**{name: done[name] for name in names}, chunks=chunks, concepts=concepts)
+    return PutReport(**{name: done[name] for name in names}, docs=held, chunks=chunks, concepts=concepts)
 
 
 # ------------------------------------------------------------------------------------------------------- rows read

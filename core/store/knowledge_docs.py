@@ -51,18 +51,20 @@ class Rows:
         self._insert(identifier, doc, digest)
         self._post(identifier, "add")
 
-    def finish(self) -> int:
-        """Delete what the new content does not hold; returns the number of passages now."""
+    def finish(self) -> tuple[int, int]:
+        """Delete what the new content does not hold; returns the numbers of documents and passages now."""
         for identifier in self._old:
             self._delete(identifier)
             self._post(identifier, "delete")
         self.done["removed"] += len(self._old)
         row = self._connection.execute(
-            "SELECT count(*) FROM knowledge_chunk c JOIN knowledge_section s ON s.id = c.section "
-            "JOIN knowledge_doc d ON d.id = s.doc WHERE d.pack = ?",
+            "SELECT count(DISTINCT d.n), count(c.id) FROM knowledge_doc d "
+            "LEFT JOIN knowledge_section s ON s.doc = d.id LEFT JOIN knowledge_chunk c ON c.section = s.id "
+            "WHERE d.pack = ?",
             (self._pack,),
         )
-        return int(row.fetchone()[0])
+        docs, chunks = row.fetchone()
+        return int(docs), int(chunks)
 
     def _is_there(self, identifier: str) -> bool:
         return bool(self._connection.execute("SELECT 1 FROM knowledge_doc WHERE id = ?", (identifier,)).fetchone())

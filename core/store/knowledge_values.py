@@ -161,13 +161,14 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PutReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a write did, in documents, concepts and drugs; `chunks` and `concepts` are what the pack holds now."""
+    """What a write did, in documents, concepts and drugs; `docs`, `chunks`, `concepts` are what the pack holds now."""
 
     added: int
     changed: int
     removed: int
     unchanged: int
     chunks: int
+    docs: int = 0
     concepts: int = 0
     repeated: int = 0
 

@@ -162,9 +162,11 @@ class Vocabulary:
         """Ids of all active concepts that share a UMLS or MeSH number with one of these; themselves included."""
         rows = self._database.query(
             f"""WITH given AS (SELECT n, id FROM knowledge_concept WHERE id IN (SELECT value FROM json_each(?))),
-                number(b) AS (SELECT r.b FROM given CROSS JOIN knowledge_relation r ON r.a = given.n WHERE r.rel = 'xref'
+                number(b) AS (SELECT r.b FROM given CROSS JOIN knowledge_relation r ON r.a = given.n
+                  WHERE r.rel = 'xref'
                   AND (r.b LIKE 'UMLS:%' OR r.b LIKE 'MSH:%') UNION SELECT id FROM given),
-                same(n) AS (SELECT r.a FROM number CROSS JOIN knowledge_relation r ON r.b = number.b WHERE r.rel = 'xref'
+                same(n) AS (SELECT r.a FROM number CROSS JOIN knowledge_relation r ON r.b = number.b
+                  WHERE r.rel = 'xref'
                   UNION SELECT c.n FROM number CROSS JOIN knowledge_concept c ON c.id = number.b)
                 SELECT DISTINCT c.id FROM same CROSS JOIN knowledge_concept c ON c.n = same.n
                 WHERE c.obsolete = 0 AND c.pack IN ({_ACTIVE}) ORDER BY c.id""",

@@ -82,10 +82,13 @@ def _records(files: Files) -> Iterator[Item | Skipped]:
         reading = xml.records(file.stream, *ROOTS)
         try:
             for root in reading:
-                concept = _concept(root, _key(file))
+                sections, concept = tuple(_sections(root)), _concept(root, _key(file))
+                if not sections:
+                    yield Skipped(file.name, NO_ANSWER, failed=False)
+                    continue
                 if concept is not None:
                     concepts[concept.id] = _joined(concepts.get(concept.id), concept)
-                yield from _doc(root, file, concept)
+                yield _doc(root, file, sections, concept)
         except Bomb:
             raise
         except UserError as error:
@@ -100,13 +103,9 @@ def _key(file: File) -> str:
     return "/".join(file.name.removesuffix(".xml").replace("\\", "/").split("/")[-2:])
 
 
-def _doc(root: Element, file: File, concept: VocabularyConcept | None) -> Iterator[Item | Skipped]:
-    sections = tuple(_sections(root))
-    if not sections:
-        yield Skipped(file.name, NO_ANSWER, failed=False)
-        return
+def _doc(root: Element, file: File, sections: tuple[Section, ...], concept: VocabularyConcept | None) -> Doc:
     title = flowing(root.findtext("Focus") or "")
-    yield Doc(
+    return Doc(
         source_key=_key(file),
         title=title or sections[0].path,
         sections=sections,

@@ -42,7 +42,7 @@ def cids(store: KnowledgeStore) -> dict[str, int]:
 
 def test_a_pack_comes_out_as_it_went_in(store: KnowledgeStore) -> None:
     report = store.put_pack(pack(), [doc("a", "One. Two.", "Three.", facts=(FACT,)), doc("b", "Four.")], actor="me")
-    assert report == PutReport(added=2, changed=0, removed=0, unchanged=0, chunks=3)
+    assert report == PutReport(added=2, changed=0, removed=0, unchanged=0, docs=2, chunks=3)
     passage = store.passage("lib:a#2")
     assert passage is not None
     assert (passage.text, passage.section, passage.section_class) == ("Three.", "Part 1", "tests")
@@ -72,7 +72,7 @@ def test_only_what_changed_gets_new_numbers_and_outbox_rows(store: KnowledgeStor
     store.mark_done(store.pending())
     before = cids(store)
     report = store.put_pack(pack(edition="2"), [doc("a", "One."), doc("b", "Other."), doc("d", "New.")], actor="me")
-    assert report == PutReport(added=1, changed=1, removed=1, unchanged=1, chunks=3)
+    assert report == PutReport(added=1, changed=1, removed=1, unchanged=1, docs=3, chunks=3)
     waiting = [(row.target, row.op) for row in store.pending()]
     assert waiting == [("lib:b", "add"), ("lib:d", "add"), ("lib:c", "delete")]
     after = cids(store)
