@@ -106,7 +106,7 @@ def _uneven(stack: Stack) -> Iterator[Check]:
     off = [step for step in steps if abs(step - usual) > UNEVEN * usual + UNEVEN_MM and step <= GAP * usual]
     if off:
         widest = max(off, key=lambda step: abs(step - usual))
-        text = f"The slices are not evenly spaced: {usual:g} mm as a rule, {widest:g} mm at most off."
+        text = f"The slices are not evenly spaced: {usual:g} mm as a rule, {widest:g} mm at the worst place."
         yield Check(code="S02", level="fail", text=text)
 
 

@@ -42,40 +42,43 @@ def test_order_is_by_place_shown_in_the_direction_of_the_numbers() -> None:
 def test_without_places_the_number_decides() -> None:
     (group,) = grouped([member(10), member(2), member(1)])
     assert numbers(group.members) == [1, 2, 10]
-    assert group.warnings == ("The image numbers have gaps: 7 numbers are missing between 1 and 10.",)
+    assert "The image numbers have gaps: 7 numbers are missing between 1 and 10." in group.warnings
 
 
 def test_missing_slices_are_counted() -> None:
     (whole,) = grouped([member(n, n * 5.0) for n in range(1, 11)])
     assert whole.warnings == ()
     (holed,) = grouped([member(n, n * 5.0) for n in range(1, 11) if n not in (4, 7, 8)])
-    assert holed.warnings == ("About 3 slices are missing between those that are here.",)
+    assert holed.warnings == (
+        "About 3 slices are missing between those that are here (between 15 and 25, 30 and 45 mm).",
+        "The image numbers have gaps: 3 numbers are missing between 1 and 10.",
+    )
 
 
 def test_slices_in_different_directions_are_not_called_missing() -> None:
     sagittal = (0.0, 1.0, 0.0, 0.0, 0.0, -1.0)
-    members = [member(1, 0.0), member(2, 90.0), member(3, 5.0, orientation=sagittal), member(4, 7.0)]
+    members = [member(1, 0.0), member(2, 90.0), member(3, 5.0, orientation=sagittal)]
     (group,) = grouped(members)
-    assert group.warnings == ("Images in 2 different directions in one series.",)
+    assert [check.code for check in group.checks] == ["S04"]
+    assert "2 different directions" in group.warnings[0]
     (holed,) = grouped([member(n, n * 5.0) for n in (1, 2, 3, 5)])
-    assert holed.warnings == ("About 1 slice is missing between those that are here.",)
+    assert "About 1 slice is missing between those that are here (between 15 and 25 mm)." in holed.warnings
 
 
 def test_mixed_sizes_directions_and_doubles_are_said() -> None:
     turned = replace(member(3, 10.0).instance, orientation=(0.0, 1.0, 0.0, 0.0, 0.0, -1.0))
     members = [member(1, 0.0), member(2, 5.0, rows=256), Member("x", "shax", replace(turned, sop_uid="1.2.1"))]
     (group,) = grouped(members)
-    assert "Images of different sizes in one series: 1 of 512 x 256, 2 of 512 x 512." in group.warnings
-    assert "Images in 2 different directions in one series." in group.warnings
+    assert "different sizes (1 of 512 x 256, 2 of 512 x 512); 2 different directions" in group.warnings[0]
     assert "Image identifiers that occur more than once with different content: 1." in group.warnings
 
 
 def test_remarks_of_instances_are_said_once() -> None:
-    lossy = ("Lossy compressed image (10 : 1)",)
-    (all_of_them,) = grouped([member(n, n * 1.0, remarks=lossy) for n in (1, 2, 3)])
-    assert all_of_them.warnings == ("Lossy compressed image (10 : 1).",)
-    (some,) = grouped([member(1, 1.0, remarks=lossy), member(2, 2.0), member(3, 3.0)])
-    assert some.warnings == ("Lossy compressed image (10 : 1) (1 of 3).",)
+    table = ("Colour table not applied",)
+    (all_of_them,) = grouped([member(n, n * 1.0, remarks=table) for n in (1, 2, 3)])
+    assert all_of_them.warnings == ("Colour table not applied.",)
+    (some,) = grouped([member(1, 1.0, remarks=table), member(2, 2.0), member(3, 3.0)])
+    assert some.warnings == ("Colour table not applied (1 of 3).",)
 
 
 def test_an_image_without_series_stands_alone() -> None:
