@@ -23,7 +23,7 @@ import msgspec
 
 from core.domain.pack import PackFile, PackManifest
 from core.errors import SecurityError, UserError
-from models.gguf import read_gguf
+from models.gguf import read_gguf, refuse_mistakes
 from models.packs import (
     BLOCK,
     MANIFEST,
@@ -130,6 +130,8 @@ def open_source(path: Path) -> Iterator[PackSource]:
         return
     if not path.is_file():
         raise UserError(f"There is no {path}.", code="pack_source")
+    with path.open("rb") as stream:
+        refuse_mistakes(stream.read(512), path.name)
     if not zipfile.is_zipfile(path):
         text = f"{path.name} is neither a pack folder nor a ZIP of one. For a model file: wardround models seal"
         raise UserError(text, code="pack_source")

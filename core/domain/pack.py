@@ -81,7 +81,7 @@ class PackManifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PackState(msgspec.Struct, frozen=True, kw_only=True):
-    """A pack as the model list shows it. `state`: ready, quarantined, missing."""
+    """A pack as the model list shows it. `state`: ready, quarantined, missing. `plan`: of a language model, here."""
 
     id: str
     version: str
@@ -92,6 +92,8 @@ class PackState(msgspec.Struct, frozen=True, kw_only=True):
     contents_sha256: str = ""
     detail: str = ""
     unlisted: bool = False
+    used: bool = False
+    plan: MemoryPlan | None = None
 
 
 class BackboneInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -29,7 +25,7 @@ from desktop.assembly import NO_BACKBONE
 from desktop.cli import answers, documents
 from desktop.cli.arguments import DEMO
 from desktop.cli.boundary import sentence_of
-from desktop.cli.session import Session, opened
+from desktop.cli.session import Session, opened, stoppable
 from desktop.cli.terminal import counted, one_line
 from desktop.i18n import tr
 
@@ -79,7 +75,7 @@ def show_demo(chosen: argparse.Namespace) -> int:
 
 def import_files(chosen: argparse.Namespace) -> int:
     """Read files into a case; say what was not read, and why."""
-    with opened(chosen, writes=True) as session, _stoppable() as stop:
+    with opened(chosen, writes=True) as session, stoppable() as stop:
         case = _import(session, tuple(chosen.paths), case_id=chosen.case, title=chosen.title or "", stop=stop)
         _show_import(session, case)
     return EXIT_DONE
@@ -142,7 +138,7 @@ def _example(session: Session) -> Case:
 
     title = examples.TITLES[EXAMPLE]
     known = next((case.id for case in session.stores.cases.list() if case.title == title), "")
-    with tempfile.TemporaryDirectory(prefix="wardround-") as folder, _stoppable() as stop:
+    with tempfile.TemporaryDirectory(prefix="wardround-") as folder, stoppable() as stop:
         examples.write(EXAMPLE, Path(folder))
         return _import(session, (Path(folder),), case_id=known, title=title, stop=stop)
 
@@ -204,7 +200,7 @@ def _follow(session: Session, row: RunRow, plan: answers.Plan, *, fault: str = "
         actor=session.bench.actor,
         on_notice=watcher.hear,
     )
-    with _stoppable() as stop:
+    with stoppable() as stop:
         try:
             status = client.run(row.id, stop)
             while status == "waiting" and answers.give(session, row.id, plan):
@@ -289,25 +285,6 @@ def _tell(session: Session, outcome: Outcome, code: int, *, text: bool) -> int:
     if outcome.sentence:
         terminal.remark(outcome.sentence)
     return code
-
-
-@contextmanager
-def _stoppable() -> Iterator[threading.Event]:
-    """Ctrl-C and a polite kill set the event; the job then ends at its next step, and says how to go on."""
-    stop = threading.Event()
-
-    def ask(_signal: int, _frame: Any) -> None:
-        stop.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 COMMANDS = {"demo": show_demo, "import": import_files, "run": run_case, "resume": resume_runs}

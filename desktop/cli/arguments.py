@@ -138,11 +138,45 @@ def _add_reading(commands: _Commands) -> None:
     search.add_argument("-k", type=_at_least_one, default=5, help=tr("how many"))
 
 
+def _add_licence(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--accept-licence", action="store_true", help=tr("you have read the terms and accept them"))
+
+
+def _add_seal(parser: argparse.ArgumentParser) -> None:
+    """What is left out comes from the catalogue or the file itself, or is asked at a terminal."""
+    parser.add_argument("files", nargs="+", metavar="FILE", type=Path)
+    parser.add_argument("--id", default="", help=tr("name of the pack"))
+    parser.add_argument("--pack-version", dest="version_of_pack", default="1", metavar="VERSION")
+    parser.add_argument("--role", choices=("text", "vision", "embed", "segment"), default=None)
+    for name, text in (
+        ("family", "model family: smollm2, gemma3, qwen3 …"),
+        ("template", "prompt template: chatml, plain"),
+        ("quant", "quantisation"),
+        ("licence", "its SPDX name"),
+        ("uses", "pack of the language model that a projector belongs to"),
+    ):
+        parser.add_argument(f"--{name}", default="", help=tr(text))
+    parser.add_argument("--params-b", type=float, default=0.0, help=tr("billions of parameters"))
+    parser.add_argument("--licence-file", type=Path, default=None, metavar="FILE")
+    parser.add_argument("--dim", type=int, default=0, help=tr("embedder: numbers in a vector"))
+    parser.add_argument("--max-tokens", type=int, default=0, help=tr("embedder: longest text"))
+    parser.add_argument("--inputs", default="input_ids,attention_mask", help=tr("embedder: names in its graph"))
+    parser.add_argument("--output", default="embedding", help=tr("embedder: name in its graph"))
+    _add_licence(parser)
+
+
 def _add_machine(commands: _Commands) -> None:
     models = _command(commands, "models", tr("the model packs"))
     acts = models.add_subparsers(metavar="ACTION", dest="action", required=True)
     _command(acts, "list", tr("installed packs"))
     _command(acts, "verify", tr("check the hashes of every file")).add_argument("pack", nargs="?", default="")
+    add = _command(acts, "add", tr("bring in a pack: a folder, or a ZIP of one"))
+    add.add_argument("path", metavar="PATH", type=Path)
+    _add_licence(add)
+    _add_seal(_command(acts, "seal", tr("make a pack of model files of your own, and bring it in")))
+    remove = _command(acts, "remove", tr("take a pack away"))
+    remove.add_argument("pack", metavar="PACK")
+    remove.add_argument("--yes", action="store_true", help=tr("do not ask"))
 
     _command(commands, "doctor", tr("what is installed, what works, what is missing"))
 

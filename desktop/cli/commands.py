@@ -15,7 +15,7 @@ _PLACES = {
     "report": "desktop.cli.reading",
     "cases": "desktop.cli.reading",
     "knowledge": "desktop.cli.reading",
-    "models": "desktop.cli.machine",
+    "models": "desktop.cli.models",
     "doctor": "desktop.cli.doctor",
     "bench": "desktop.cli.bench",
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -46,9 +49,16 @@ class Session:
 
 @contextmanager
 def opened(
-    chosen: argparse.Namespace, *, writes: bool, profile: Path | None = None, must_exist: bool = False
+    chosen: argparse.Namespace,
+    *,
+    writes: bool,
+    alone: bool = True,
+    profile: Path | None = None,
+    must_exist: bool = False,
 ) -> Iterator[Session]:
     """Open the profile of a command. One that only reads makes no profile: it finds empty stores instead.
+
+    Who writes is `alone` with the profile, unless what it writes may be written beside an open window.
 
     Raises:
         StoreError: it cannot be opened; or it is open elsewhere and this command would write.
@@ -57,7 +67,7 @@ def opened(
     folder = profile or profile_of(chosen)
     if must_exist and chosen.profile and not _is_there(folder):
         raise UserError(tr(NO_PROFILE, folder=folder, name=chosen.profile), code="no profile")
-    with _locked(folder, writes), _place(folder, writes) as place:
+    with _locked(folder, writes and alone), _place(folder, writes) as place:
         log.to_file(places.log_folder() / LOG)
         bench = Workbench(folder, options.load(folder), actor())
         with Stores(place) as stores:
@@ -96,3 +106,22 @@ def _place(folder: Path, writes: bool) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="wardround-") as empty:
         yield Path(empty)
+
+
+@contextmanager
+def stoppable() -> Iterator[threading.Event]:
+    """Ctrl-C and a polite kill set the event; the job then ends at its next step, and says how to go on."""
+    stop = threading.Event()
+
+    def ask(_signal: int, _frame: Any) -> None:
+        stop.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
