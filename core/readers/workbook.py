@@ -22,7 +22,7 @@ from core.readers.office import Package
 from core.readers.table import TableDocument
 from core.readers.text import listed
 
-COLUMNS = 200
+COLUMNS = 100
 LINES = 30_000
 MERGED_CELLS = 5_000  # of one merged range that are filled
 # What openpyxl raises on damaged input; its XML parser's error is a SyntaxError.
