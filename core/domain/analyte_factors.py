@@ -115,4 +115,5 @@ MEASURED: dict[str, Measured] = {
     **_plain("L/min", "oxygen_flow"),
     **_plain("mL/kg/h", "urine_output"),
     **_plain("{ratio}", "shock_index cup_disc_right cup_disc_left cup_disc_max creatinine_ratio fev1_fvc"),
+    **_plain("{ratio}", "cardiothoracic_ratio"),
 }

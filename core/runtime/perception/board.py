@@ -27,6 +27,7 @@ _HEALTHY: Mapping[str, tuple[float, float]] = {
     "oxygen_flow": (0, 2),
     "lvef": (60, 10),
     "fev1_fvc": (0.8, 0.1),
+    "cardiothoracic_ratio": (0.45, 0.05),
     "pef_percent": (100, 20),
     "urine_output": (1.0, 0.5),
 }

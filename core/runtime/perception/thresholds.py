@@ -60,6 +60,7 @@ THRESHOLDS = (
     Threshold("WR:low-pef", "pef_percent", "<=", 50, "BTS/SIGN 2019"),
     Threshold("WR:very-low-pef", "pef_percent", "<", 33, "BTS/SIGN 2019"),
     Threshold("WR:airflow-obstruction", "fev1_fvc", "<", 0.70, "GOLD 2024"),
+    Threshold("WR:cardiomegaly", "cardiothoracic_ratio", ">", 0.50, "Danzer 1919"),
     Threshold("WR:reduced-ejection-fraction", "lvef", "<=", 40, "Bozkurt 2021"),
     Threshold("WR:preserved-ejection-fraction", "lvef", ">=", 50, "Bozkurt 2021"),
     Threshold("WR:reduced-urine-output", "urine_output", "<", 0.5, "KDIGO 2012"),

@@ -80,6 +80,13 @@ SIGNS = (
         "FEV1/FVC(?: ratio)?|FEV1:FVC(?: ratio)?",
         r"(?P<n>0?\.\d{1,2}|\d{2})(?!\d|\.\d)(?P<u>\s*%)?",
     ),
+    _sign(
+        "cardiothoracic_ratio",
+        "Cardiothoracic ratio",
+        "{ratio}",
+        "CTR|[Cc]ardio-?thoracic [Rr]atio(?: \\(CTR\\))?",
+        r"(?P<n>0?\.\d{1,2}|\d{2})(?!\d|\.\d)(?P<u>\s*%)?",
+    ),
     _sign("pef_percent", "Peak flow, share of best or predicted", "%", _PEF, r"(?P<n>\d{1,3})\s*%"),
     _sign(
         "urine_output", "Urine output", "mL/kg/h", "[Uu]rine output|UO|[Uu]rine", r"(?P<n>\d(?:\.\d+)?)\s*m[lL]/kg/h"

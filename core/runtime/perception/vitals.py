@@ -82,14 +82,15 @@ def _in(unit: str) -> Callable[[float, str], tuple[float, str]]:
     return lambda value, _: (value, unit)
 
 
+_RATIOS = ("fev1_fvc", "cardiothoracic_ratio")  # written as a share of one or of a hundred
 _UNIT_WORDS: dict[tuple[str, str], Callable[[float, str], tuple[float, str]]] = {
     ("weight", "lb"): _in("[lb]"),
     ("weight", "lbs"): _in("[lb]"),
     ("weight", "pounds"): _in("[lb]"),
     ("height", "m"): _in("m"),
     ("height", "metres"): _in("m"),
-    ("fev1_fvc", "%"): lambda value, unit: (value / 100, unit),
-    ("fev1_fvc", ""): lambda value, unit: (value / 100 if value > 1 else value, unit),
+    **{(ratio, "%"): lambda value, unit: (value / 100, unit) for ratio in _RATIOS},
+    **{(ratio, ""): lambda value, unit: (value / 100 if value > 1 else value, unit) for ratio in _RATIOS},
 }
 
 

@@ -54,6 +54,8 @@ def values(text: str) -> dict[str, tuple[float, str]]:
         ("LVEF 35-40%", "lvef", (37.5, "%")),
         ("ejection fraction of 55%", "lvef", (55, "%")),
         ("FEV1/FVC 0.58", "fev1_fvc", (0.58, "{ratio}")),
+        ("Cardiothoracic ratio 0.58 on the PA film", "cardiothoracic_ratio", (0.58, "{ratio}")),
+        ("CTR of 62%", "cardiothoracic_ratio", (0.62, "{ratio}")),
         ("FEV1/FVC 62%", "fev1_fvc", (0.62, "{ratio}")),
         ("PEF 180 L/min (best 440)", "pef_percent", (40.9, "%")),
         ("peak flow 35% of best", "pef_percent", (35, "%")),
