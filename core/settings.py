@@ -58,7 +58,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Limits of import (trust.md section 6)."""
 
     file_mb: Annotated[int, _doc("Largest text, table or picture file, in MB.")] = 50
-    image_gib: Annotated[float, _doc("Largest decoded image, in GiB.")] = 2.0
+    image_gib: Annotated[float, _doc("Largest decoded image or database, in GiB.")] = 2.0
+    pdf_pages: Annotated[int, _doc("Most pages of a PDF.")] = 2000
+    zip_ratio: Annotated[int, _doc("Most times its own size that an archive may unpack to.")] = 100
+    zip_gib: Annotated[float, _doc("Most that an archive may unpack to, in GiB.")] = 20.0
+    zip_entries: Annotated[int, _doc("Most files in an archive.")] = 200_000
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,9 +79,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     on_question: Annotated[
         Literal["unavailable", "wait"], _doc("Headless: a question counts as unavailable, or the run waits.")
     ] = "unavailable"
-    summary: Annotated[
-        Literal["auto", "on", "off"], _doc("Model-written summary; auto: off for small models.")
-    ] = "auto"
+    summary: Annotated[Literal["auto", "on", "off"], _doc("Model-written summary; auto: off for small models.")] = (
+        "auto"
+    )
     models: Models = Models()
     weighing: Weighing = Weighing()
     limits: Limits = Limits()

@@ -111,7 +111,7 @@ def found_in(content: str, remarks: Remarks) -> Found:
         UserError: not JSON ("json"), or no FHIR resource ("not fhir").
     """
     try:
-        head = codec.decode(content, Head)
+        head: Head = codec.decode(content, Head)
         documents = [content]
     except msgspec.ValidationError as error:
         raise UserError("This JSON file is no FHIR resource.", code="not fhir") from error

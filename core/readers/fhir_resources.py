@@ -14,13 +14,13 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """JSON names in camel case, every field optional."""
 
 
-class Coding(_Part):
+class Coding(_Part, frozen=True):
     system: str = ""
     code: str = ""
     display: str = ""
 
 
-class Concept(_Part):
+class Concept(_Part, frozen=True):
     """A CodeableConcept."""
 
     text: str = ""
@@ -37,7 +37,7 @@ class Concept(_Part):
         return tuple(c.code for c in self.coding if c.code and (not system or c.system == system))
 
 
-class Quantity(_Part):
+class Quantity(_Part, frozen=True):
     value: Decimal | None = None
     comparator: str = ""
     unit: str = ""
@@ -45,27 +45,27 @@ class Quantity(_Part):
     code: str = ""
 
 
-class Range(_Part):
+class Range(_Part, frozen=True):
     low: Quantity | None = None
     high: Quantity | None = None
 
 
-class Ratio(_Part):
+class Ratio(_Part, frozen=True):
     numerator: Quantity | None = None
     denominator: Quantity | None = None
 
 
-class Reference(_Part):
+class Reference(_Part, frozen=True):
     reference: str = ""
     display: str = ""
 
 
-class Period(_Part):
+class Period(_Part, frozen=True):
     start: str = ""
     end: str = ""
 
 
-class Attachment(_Part):
+class Attachment(_Part, frozen=True):
     content_type: str = ""
     data: str = ""
     url: str = ""
@@ -73,23 +73,23 @@ class Attachment(_Part):
     creation: str = ""
 
 
-class HumanName(_Part):
+class HumanName(_Part, frozen=True):
     use: str = ""
     text: str = ""
     family: str = ""
     given: tuple[str, ...] = ()
 
 
-class Identifier(_Part):
+class Identifier(_Part, frozen=True):
     value: str = ""
     type: Concept = Concept()
 
 
-class Annotation(_Part):
+class Annotation(_Part, frozen=True):
     text: str = ""
 
 
-class Resource(_Part):
+class Resource(_Part, frozen=True):
     """What all resources have. `contained` are resources that only this one refers to, as "#id"."""
 
     resource_type: str = ""
@@ -98,7 +98,7 @@ class Resource(_Part):
     subject: Reference = Reference()
 
 
-class Patient(Resource):
+class Patient(Resource, frozen=True):
     name: tuple[HumanName, ...] = ()
     identifier: tuple[Identifier, ...] = ()
     birth_date: str = ""
@@ -107,7 +107,7 @@ class Patient(Resource):
     deceased_date_time: str = ""
 
 
-class Condition(Resource):
+class Condition(Resource, frozen=True):
     clinical_status: Concept = Concept()
     verification_status: Concept = Concept()
     code: Concept = Concept()
@@ -121,7 +121,7 @@ class Condition(Resource):
     note: tuple[Annotation, ...] = ()
 
 
-class ReferenceRange(_Part):
+class ReferenceRange(_Part, frozen=True):
     low: Quantity | None = None
     high: Quantity | None = None
     type: Concept = Concept()
@@ -130,7 +130,7 @@ class ReferenceRange(_Part):
     text: str = ""
 
 
-class Measured(_Part):
+class Measured(_Part, frozen=True):
     """What an Observation and each of its components say: a code and a value of one of many forms."""
 
     code: Concept = Concept()
@@ -148,7 +148,7 @@ class Measured(_Part):
     reference_range: tuple[ReferenceRange, ...] = ()
 
 
-class Observation(Measured):
+class Observation(Measured, frozen=True):
     """A resource that is itself one of the things measured; its fields of a resource stand here once more."""
 
     resource_type: str = ""
@@ -171,31 +171,31 @@ class Observation(Measured):
         return self.effective_date_time or self.effective_instant or period or self.issued
 
 
-class Specimen(Resource):
+class Specimen(Resource, frozen=True):
     type: Concept = Concept()
 
 
-class Dose(_Part):
+class Dose(_Part, frozen=True):
     dose_quantity: Quantity | None = None
     dose_range: Range | None = None
 
 
-class Timing(_Part):
+class Timing(_Part, frozen=True):
     code: Concept = Concept()
 
 
-class Dosage(_Part):
+class Dosage(_Part, frozen=True):
     text: str = ""
     route: Concept = Concept()
     timing: Timing = Timing()
     dose_and_rate: tuple[Dose, ...] = ()
 
 
-class Medication(Resource):
+class Medication(Resource, frozen=True):
     code: Concept = Concept()
 
 
-class Prescribed(Resource):
+class Prescribed(Resource, frozen=True):
     """MedicationRequest and MedicationStatement: `dosage` is the statement's name of `dosage_instruction`."""
 
     status: str = ""
@@ -207,13 +207,13 @@ class Prescribed(Resource):
     dosage: tuple[Dosage, ...] = ()
 
 
-class Reaction(_Part):
+class Reaction(_Part, frozen=True):
     manifestation: tuple[Concept, ...] = ()
     description: str = ""
     severity: str = ""
 
 
-class Allergy(Resource):
+class Allergy(Resource, frozen=True):
     """AllergyIntolerance."""
 
     clinical_status: Concept = Concept()
@@ -224,7 +224,7 @@ class Allergy(Resource):
     patient: Reference = Reference()
 
 
-class Report(Resource):
+class Report(Resource, frozen=True):
     """DiagnosticReport."""
 
     status: str = ""
@@ -238,11 +238,11 @@ class Report(Resource):
     presented_form: tuple[Attachment, ...] = ()
 
 
-class Content(_Part):
+class Content(_Part, frozen=True):
     attachment: Attachment = Attachment()
 
 
-class Document(Resource):
+class Document(Resource, frozen=True):
     """DocumentReference."""
 
     status: str = ""
@@ -253,19 +253,19 @@ class Document(Resource):
     content: tuple[Content, ...] = ()
 
 
-class Entry(_Part):
+class Entry(_Part, frozen=True):
     full_url: str = ""
     resource: msgspec.Raw = msgspec.Raw()
 
 
-class Bundle(_Part):
+class Bundle(_Part, frozen=True):
     """`entry` is read one by one, so that a damaged one costs itself only."""
 
     timestamp: str = ""
     entry: tuple[msgspec.Raw, ...] = ()
 
 
-class Head(_Part):
+class Head(_Part, frozen=True):
     """As much of any resource as tells what it is."""
 
     resource_type: str = ""

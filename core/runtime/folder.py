@@ -110,9 +110,13 @@ def _walk(root: Path, stop: threading.Event) -> Iterator[Found | Unread]:
 
 def _is_system(entry: os.DirEntry[str]) -> bool:
     """Hidden, or left there by an operating system or an office program."""
-    name = entry.name.lower()
     hidden = getattr(entry.stat(follow_symlinks=False), "st_file_attributes", 0) & 2
-    return bool(hidden) or name.startswith((".", "~$")) or name in SYSTEM
+    return bool(hidden) or is_system(entry.name)
+
+
+def is_system(name: str) -> bool:
+    """Does a part of a path name what an operating system or an office program leaves behind?"""
+    return any(part.startswith((".", "~$")) or part in SYSTEM for part in name.lower().split("/"))
 
 
 def _file(name: str, path: Path, root: Path | None = None) -> Found | Unread:

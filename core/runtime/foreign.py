@@ -1,4 +1,4 @@
-"""What the decode child is asked and what it answers; and the parent's door to it, which outlives dead children.
+"""What the decode child is asked and what it answers; and the parent's doors to it, which outlive dead children.
 
 The parent sends bytes and gets values and previews back; it never opens foreign bytes itself. A child that dies, takes
 too long or talks nonsense costs the file in hand a sentence, and the next file gets a new child. Knows no store.
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import msgspec
 
 from core import codec, paths
+from core.domain.case import EhrTable, Patient
 from core.errors import BugError
-from core.imaging.facts import Instance, Picture, Rendered
+from core.imaging.facts import Directory, Instance, Paper, Picture, Rendered
 from core.isolate import GIB, Child, Limits, Lost
 from core.readers.table import TableDocument
 from core.readers.text import TextDocument
@@ -31,11 +32,12 @@ LOST = {
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
-    """The first message: limits of the child, largest file and largest decoded image, bytes."""
+    """The first message: limits of the child; largest file, decoded image and database (bytes); pages of a PDF."""
 
     limits: Limits
     file_bytes: int
     image_bytes: int
+    pages: int = 2000
 
 
 class Read(msgspec.Struct, frozen=True, tag="read"):
@@ -50,6 +52,24 @@ class Render(msgspec.Struct, frozen=True, tag="render"):
     pixels: int
 
 
+class Unpack(msgspec.Struct, frozen=True, kw_only=True, tag="unpack"):
+    """Take an archive of this name and size apart. The child asks for its bytes (`Want`), the parent for members."""
+
+    name: str
+    size: int
+    ratio: int
+    total_bytes: int
+    entries: int
+
+
+class Block(msgspec.Struct, frozen=True, tag="block"):
+    """The blob is what was wanted of an archive."""
+
+
+class Next(msgspec.Struct, frozen=True, tag="next"):
+    """The next member of the archive, please."""
+
+
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
     """The child has its imports done and its limits on."""
 
@@ -61,74 +81,163 @@ class Refused(msgspec.Struct, frozen=True, tag="refused"):
     reason: str
 
 
-Question = Start | Read | Render
-FileAnswer = TextDocument | TableDocument | Picture | Instance | Refused
-Answer = Ready | Rendered | FileAnswer
+class Part(msgspec.Struct, frozen=True):
+    """A document within a file, with a name of its own."""
+
+    title: str
+    content: TextDocument | TableDocument
 
 
-class Decoder:
-    """Asks decode children, one at a time; use as a context manager, from one thread."""
+class Parted(msgspec.Struct, frozen=True, kw_only=True, tag="parted"):
+    """A file that holds several documents (a FHIR bundle), and whose they are."""
+
+    parts: tuple[Part, ...]
+    patient: Patient = Patient()
+    remarks: tuple[str, ...] = ()
+
+
+class Extract(msgspec.Struct, frozen=True, kw_only=True, tag="extract"):
+    """An EHR extract in SQLite: its tables, and what is to be said of it."""
+
+    tables: tuple[EhrTable, ...]
+    remarks: tuple[str, ...] = ()
+
+
+class Want(msgspec.Struct, frozen=True, tag="want"):
+    """Bytes [offset, offset + size) of the archive, please."""
+
+    offset: int
+    size: int
+
+
+class Member(msgspec.Struct, frozen=True, tag="member"):
+    """The blob is a file of the archive, by its clean relative name."""
+
+    name: str
+
+
+class Passed(msgspec.Struct, frozen=True, tag="passed"):
+    """A file of the archive that was not taken out of it, and why."""
+
+    name: str
+    reason: str
+
+
+class Done(msgspec.Struct, frozen=True, tag="done"):
+    """The archive has no more members."""
+
+
+Question = Start | Read | Render | Unpack | Block | Next
+FileAnswer = TextDocument | TableDocument | Picture | Instance | Paper | Directory | Parted | Extract | Refused
+Answer = Ready | Rendered | FileAnswer | Want | Member | Passed | Done
+
+
+class Room:
+    """One decode child behind one door: begun when first needed, ended when it fails, begun anew for the next file.
+
+    One message travels at a time: `send`, then `receive`. From one thread.
+    """
 
     def __init__(self, settings: Settings, stop: threading.Event, command: Sequence[str] | None = None) -> None:
         image = int(settings.limits.image_gib * GIB)
         # A decoded picture is held up to twice (upright, in RGB) beside the file itself.
         limits = Limits(memory_bytes=GIB + 3 * image)
-        self._start = Start(limits=limits, file_bytes=settings.limits.file_mb * MEGABYTE, image_bytes=image)
+        self._start = Start(
+            limits=limits,
+            file_bytes=settings.limits.file_mb * MEGABYTE,
+            image_bytes=image,
+            pages=settings.limits.pdf_pages,
+        )
         self._stop = stop
         self._command = command or paths.own_command("--decode")
         self._child: Child | None = None
+        self._is_ready = False
+
+    def begin(self) -> Child:
+        """The child; started, and told its limits, if there is none. Does not wait for it."""
+        if self._child is None:
+            self._child = Child(self._command)
+            self._child.send(self._start)
+            self._is_ready = False
+        return self._child
+
+    def send(self, question: Question, blob: bytes = b"") -> None:
+        self.begin().send(question, blob)
+
+    def receive(self) -> tuple[Answer, bytes]:
+        """The answer to what was sent last; a child that gave none is ended, and the answer is a refusal.
+
+        Raises:
+            Cancelled: the import was stopped; the child is ended.
+            BugError: no child can be started.
+        """
+        child = self.begin()
+        if not self._is_ready:
+            if not isinstance(_answered(child.receive(seconds=START_S, stop=self._stop))[0], Ready):
+                self.end()
+                raise BugError("The process that reads files could not be started.", code="decode child")
+            self._is_ready = True
+        answer = _answered(child.receive(seconds=ANSWER_S, stop=self._stop))
+        if isinstance(answer[0], Refused) and answer[0].code in ("D10", "D12"):
+            self.end()
+        return answer
+
+    def nonsense(self) -> Refused:
+        """An answer to another question: the child is not to be trusted any more."""
+        self.end()
+        return Refused(*LOST["garbled"])
+
+    def end(self) -> None:
+        """End the child at once."""
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    def close(self, *, in_peace: bool) -> None:
+        """Let the child end by itself; at once where nobody waits for it to tidy up."""
+        if self._child is not None and in_peace and self._is_ready:
+            self._child.close()
+            self._child = None
+        self.end()
+
+
+class Decoder:
+    """Asks a decode child about files, one at a time; use as a context manager, from one thread."""
+
+    def __init__(self, settings: Settings, stop: threading.Event, command: Sequence[str] | None = None) -> None:
+        self._room = Room(settings, stop, command)
 
     def __enter__(self) -> Decoder:
+        self._room.begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._child is None:
-            return
-        if kind is None:
-            self._child.close()
-        else:
-            self._child.kill()  # stopped or failed: nobody waits for it to tidy up
+        self._room.close(in_peace=kind is None)
 
-    def read(self, name: str, data: bytes) -> tuple[FileAnswer, bytes]:
-        """What a file says; with the preview's bytes (PNG) for a picture.
+    def begin(self, name: str, data: bytes) -> None:
+        """Ask about a file and go on; `finish` gives the answer. Nothing else may be asked between the two."""
+        self._room.send(Read(name), data)
+
+    def finish(self) -> tuple[FileAnswer, bytes]:
+        """What the file says; with the preview's bytes (PNG) for a picture.
 
         Raises:
             Cancelled: the import was stopped.
             BugError: no child can be started.
         """
-        answer, blob = self._ask(Read(name), data)
-        return (answer, blob) if isinstance(answer, FileAnswer) else (self._nonsense(), b"")
+        answer, blob = self._room.receive()
+        return (answer, blob) if isinstance(answer, FileAnswer) else (self._room.nonsense(), b"")
+
+    def read(self, name: str, data: bytes) -> tuple[FileAnswer, bytes]:
+        """`begin` and `finish`."""
+        self.begin(name, data)
+        return self.finish()
 
     def render(self, data: bytes, *, pixels: int) -> tuple[Rendered | Refused, bytes]:
-        """The middle frame of a DICOM image (`pixels` = rows x columns) as PNG, or why not. Raises as `read`."""
-        answer, blob = self._ask(Render(pixels), data)
-        return (answer, blob) if isinstance(answer, Rendered | Refused) else (self._nonsense(), b"")
-
-    def _ask(self, question: Question, data: bytes) -> tuple[Answer, bytes]:
-        child = self._child or self._started()
-        answer = _answered(child.ask(question, data, seconds=ANSWER_S, stop=self._stop))
-        if isinstance(answer[0], Refused) and answer[0].code in ("D10", "D12"):
-            self._end()
-        return answer
-
-    def _nonsense(self) -> Refused:
-        """An answer to another question: the child is not to be trusted any more."""
-        self._end()
-        return Refused(*LOST["garbled"])
-
-    def _end(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-            self._child = None
-
-    def _started(self) -> Child:
-        child = Child(self._command)
-        answer = _answered(child.ask(self._start, seconds=START_S, stop=self._stop))
-        if not isinstance(answer[0], Ready):
-            child.kill()
-            raise BugError("The process that reads files could not be started.", code="decode child")
-        self._child = child
-        return child
+        """The middle frame of a DICOM image (`pixels` = rows x columns) as PNG, or why not. Raises as `finish`."""
+        self._room.send(Render(pixels), data)
+        answer, blob = self._room.receive()
+        return (answer, blob) if isinstance(answer, Rendered | Refused) else (self._room.nonsense(), b"")
 
 
 def _answered(raw: tuple[bytes, bytes] | Lost) -> tuple[Answer, bytes]:

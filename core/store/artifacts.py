@@ -100,6 +100,10 @@ class Batch:
         self._rows[name] = (len(data), media_type)
         return name
 
+    def describe(self, sha256: str, media_type: str) -> None:
+        """Say what a file of this batch is."""
+        self._rows[sha256] = (self._rows[sha256][0], media_type)
+
     def read(self, sha256: str) -> bytes:
         """The bytes of a file of this batch, kept or not. Raises KeyError for another one."""
         self._rows[sha256]

@@ -9,17 +9,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pydicom
 import pytest
 
-from core.domain.case import Case, LabTable, Note, SeriesRef
+from core.domain.case import Case, LabTable, Note, SeriesRef, Unread
 from core.errors import BugError, Cancelled, UserError
 from core.imaging import film
 from core.imaging.facts import Instance
 from core.readers.text import TextDocument
-from core.runtime import examples, folder
+from core.runtime import examples, folder, unpacking
 from core.runtime.foreign import Decoder, Refused
 from core.runtime.intake import import_paths
 from core.settings import Settings
@@ -214,7 +215,8 @@ def test_a_series_grows_in_place(desk: Desk, tmp_path: Path) -> None:
     (series,) = grown.pictures
     assert isinstance(series, SeriesRef)
     assert (series.id, series.instances) == ("s1", 6)
-    assert series.warnings == ("About 2 slices are missing between those that are here.",)
+    assert [check.code for check in series.checks] == ["S01", "S09"]
+    assert series.warnings[0].startswith("About 2 slices are missing between those that are here")
     assert set(case.pictures[0].files) < set(series.files)  # type: ignore[union-attr]
 
 
@@ -255,7 +257,8 @@ def test_stop_leaves_nothing_behind_within_300_ms(desk: Desk, tmp_path: Path) ->
     assert len(desk.take(place).items) == 300  # and the import can be done again
 
 
-def test_a_file_that_changes_meanwhile_is_not_kept(desk: Desk, tmp_path: Path) -> None:
+def test_what_is_kept_is_what_was_read(desk: Desk, tmp_path: Path) -> None:
+    """A file that changes after it was read: the case and the store hold the bytes of that moment, not of the end."""
     place = notes_in(tmp_path / "x", a="first", b="second")
 
     def change(done: int) -> None:
@@ -263,9 +266,28 @@ def test_a_file_that_changes_meanwhile_is_not_kept(desk: Desk, tmp_path: Path) -
             (place / "a.txt").write_text("other", encoding="utf-8")
 
     desk.on_file = change
-    with pytest.raises(UserError, match="a.txt changed while it was being imported"):
-        desk.take(place)
-    assert desk.rows("case") == 0
+    case = desk.take(place)
+    assert case.notes[0].text == "first"
+    assert desk.artifacts.read(case.notes[0].sha256) == b"first"
+
+
+def test_a_file_that_changes_while_it_is_read_is_said(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = notes_in(tmp_path / "x", a="first", b="second")
+    real = unpacking.Sources._blocks
+
+    def slow(self: unpacking.Sources, stream: BinaryIO, limit: int) -> tuple[bytes, str]:
+        found = real(self, stream, limit)
+        if found[0] == b"first":
+            with (place / "a.txt").open("a", encoding="utf-8") as writer:
+                writer.write(" and more")
+        return found
+
+    monkeypatch.setattr(unpacking.Sources, "_blocks", slow)
+    case = desk.take(place)
+    assert identified(case) == [("n1", "b.txt")]
+    assert case.unread == (Unread("a.txt", "It changed while it was being read; import it again."),)
 
 
 FAULTY = """
@@ -314,7 +336,7 @@ def test_the_real_child_has_its_limits_on_and_reads_dicom() -> None:
         assert isinstance(header, Instance)
         drawn, png = decoder.render(data, pixels=64)
         assert not isinstance(drawn, Refused)
-        limits = Path(f"/proc/{decoder._child._process.pid}/limits")  # type: ignore[union-attr]
+        limits = Path(f"/proc/{decoder._room._child._process.pid}/limits")  # type: ignore[union-attr]
         text = limits.read_text(encoding="utf-8") if limits.exists() else ""
     assert png.startswith(b"\x89PNG")
     if text:
