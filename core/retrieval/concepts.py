@@ -82,14 +82,16 @@ class Matcher:
         return tuple(Mention(hit.concept, tokens[hit.first].start, hit.end) for hit in chosen)
 
     def _longest(self, text: str, tokens: Sequence[Word], first: int) -> _Found | None:
-        """The longest term that begins at one word."""
+        """The longest term that begins at one word; of two as long, the one that passes over fewer words."""
         best: _Found | None = None
+        passed = 0
         stack = [(child, first + 1, 0) for child in _children(self._root, tokens[first].norm)]
         while stack:
             node, position, skipped = stack.pop()
-            if node.entries and (best is None or position > best.last):
+            if node.entries and (best is None or (position, -skipped) > (best.last, -passed)):
                 hit = _accept(node, text, tokens[first:position])
-                best = best if hit is None else _Found(hit[0], first, position, hit[1])
+                if hit is not None:
+                    best, passed = _Found(hit[0], first, position, hit[1]), skipped
             if position < len(tokens) and _joined(text, tokens[position - 1], tokens[position]):
                 term = tokens[position].norm
                 stack += [(child, position + 1, skipped) for child in _children(node, term)]

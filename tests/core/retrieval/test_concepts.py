@@ -24,6 +24,8 @@ def matcher() -> Matcher:
             row("pain", "Chest pain"),
             row("pleuritic", "Pleuritic chest pain"),
             row("calf", "Swollen calf"),
+            row("both", "Swelling of the leg"),
+            row("one", "Swelling of the right leg"),
             row("protein", "Heavy proteinuria", "protein +++"),
         ]
     )
@@ -46,6 +48,8 @@ def found(text: str) -> list[tuple[str, str]]:
         ("chest\npain", [("chest\npain", "pain")]),  # a wrapped line does not
         ("swollen left calf", [("swollen left calf", "calf")]),
         ("swollen left tender calf", []),
+        ("swelling of the right leg", [("swelling of the right leg", "one")]),  # of two as long, the one in full
+        ("swelling of the left leg", [("swelling of the left leg", "both")]),
         ("urine protein", []),  # the sign belongs to the surface
         ("dip: protein +++ today", [("protein +++", "protein")]),
         ("", []),
