@@ -23,6 +23,7 @@ from core.retrieval.analysis import NOTHING, Terms, terms
 from core.retrieval.query import (
     ANY,
     DOC_BOOSTS,
+    LONG,
     MOST_TERMS,
     PASSAGE_BOOSTS,
     Branch,
@@ -40,7 +41,6 @@ from core.store.database import ProfileLock
 from core.store.knowledge import KnowledgeStore
 
 BRANCH = 200  # hits of one branch
-LONG = 60  # distinct terms; a longer text is searched a second time as its problem list
 PROBLEM_TERMS = 24
 WAIT_SECONDS = 30.0
 _log = logger("knowledge")

@@ -5,7 +5,7 @@ It lifts a disease that the texts call otherwise, and costs little elsewhere. Kn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 
 import msgspec
@@ -16,7 +16,7 @@ from core.retrieval.concepts import Matcher
 from core.retrieval.terms import norm
 
 MOST_NAMES = 8  # of one concept
-LONGEST = 30  # terms; a longer query says enough by itself
+LONGEST = 30  # distinct terms; a longer query says enough by itself
 
 
 class Synonyms:
@@ -27,23 +27,16 @@ class Synonyms:
         self._matcher: Matcher | None = None
         self._bearers: dict[tuple[str, ...], list[Concept]] = {}
 
-    def expand(self, text: str, wanted: Terms) -> Terms:
-        """The terms with those that other names of the concepts in `text` add; a long query as it is."""
-        if wanted.distinct > LONGEST:
-            return wanted
-        known = {term for term, _ in wanted.stem}
-        added = (stem for name in self._names(text) for stem in stem_analyzer().analyze(for_stem(name)))
-        fresh = tuple(dict.fromkeys(stem for stem in added if stem not in known))
-        return msgspec.structs.replace(wanted, synonyms=fresh) if fresh else wanted
-
-    def _names(self, text: str) -> Iterator[str]:
-        """Names of every concept that bears a name found in the text, the found one left out."""
+    def names(self, text: str) -> tuple[str, ...]:
+        """Other names of every concept that bears a name found in the text: at most eight of each, none twice."""
         matcher = self._matcher or self._prepare()
+        found: dict[str, None] = {}
         for mention in matcher.find(text):
             said = norm(text[mention.start : mention.end])
             for concept in self._bearers.get(said, ()):
                 others = (name for name in (concept.name, *concept.surfaces) if norm(name) != said)
-                yield from islice(others, MOST_NAMES)
+                found |= dict.fromkeys(islice(others, MOST_NAMES))
+        return tuple(found)
 
     def _prepare(self) -> Matcher:
         for concept in self._concepts:
@@ -51,3 +44,11 @@ class Synonyms:
                 self._bearers.setdefault(name, []).append(concept)
         self._matcher = Matcher(self._concepts)
         return self._matcher
+
+
+def expand(wanted: Terms, names: Iterable[str]) -> Terms:
+    """The terms, with the stems that only these names bring."""
+    known = {term for term, _ in wanted.stem}
+    added = (stem for name in names for stem in stem_analyzer().analyze(for_stem(name)))
+    fresh = tuple(dict.fromkeys(stem for stem in added if stem not in known))
+    return msgspec.structs.replace(wanted, synonyms=fresh) if fresh else wanted
