@@ -34,8 +34,12 @@ def edited(dataset: Dataset, **elements: object) -> Dataset:
     for keyword, value in elements.items():
         if keyword == "TransferSyntaxUID":
             dataset.file_meta.TransferSyntaxUID = UID(str(value))
-        elif value is None:
+
+        elif value is None and keyword in dataset:
             delattr(dataset, keyword)
+        elif value is None:
+            continue
+
         else:
             setattr(dataset, keyword, value)
     return dataset
@@ -58,6 +62,8 @@ def with_long_syntax(uid: str) -> bytes:
 def thing(sop_class: str, **elements: object) -> FileDataset:
     """An object of a class with the elements that every one has."""
     meta = FileMetaDataset()
+    meta.FileMetaInformationGroupLength = 0  # counted when the file is written
+
     meta.MediaStorageSOPClassUID = UID(sop_class)
     meta.MediaStorageSOPInstanceUID = UID(str(elements.get("SOPInstanceUID", "1.2.3.4")))
     meta.TransferSyntaxUID = ExplicitVRLittleEndian
