@@ -9,25 +9,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QMenu, QSplitter, QStackedWidget, QWidget
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
 
-from core.domain.case import Case
 from core.domain.notices import INTENDED_USE, notice
 from desktop.i18n import tr
 from desktop.operation import Explain, Operation
 from desktop.state.case_list import CaseList
 from desktop.state.jobs import Interrupted, Opened, Shown
 from desktop.state.workspace import Workspace
-from desktop.views import ask, pieces
+from desktop.views import ask, menu, pieces
 from desktop.views.about import About, outbound
+from desktop.views.arrivals import Arrivals
 from desktop.views.case_page import CasePage
 from desktop.views.case_pane import CasePane
 from desktop.views.consent_page import ConsentPage
 from desktop.views.desk import Desk
 from desktop.views.empty_page import EmptyPage
 from desktop.views.evidence_panel import EvidencePanel
-from desktop.views.keys import KEYS, KeySheet
+from desktop.views.full_page import FullPage
+from desktop.views.keys import KeySheet
 from desktop.views.look import MODES, look
 from desktop.views.patient_head import PatientHead
 from desktop.views.pieces import text
@@ -36,6 +37,7 @@ from desktop.views.run_page import RunPage
 from desktop.views.strips import Strips
 
 CASE, RUN, REPORT = 0, 1, 2
+FULL = 2  # in the room: nothing, the case, then the pages of the whole profile
 NARROW = 1040  # below this width the case list gives way to the open case
 
 
@@ -52,6 +54,7 @@ class Window(QMainWindow):
         self._settings = settings
         self._first = True
         self._narrow = False
+        self._under = 0
         self.desk: Desk | None = None
         self.cases = CaseList(self)
         self.pane = CasePane(self.cases)
@@ -62,9 +65,12 @@ class Window(QMainWindow):
         self.report_page = ReportPage()
         self.panel = EvidencePanel(self._fetch)
         self.consent_page: ConsentPage | None = None
+        self.arrivals = Arrivals(self, self.pane, self.empty)
         self._build()
         self._connect()
-        self._add_actions()
+        self.acts = menu.actions(self)
+        self.menu = menu.menu(self, self.acts, self.show_about)
+        menu.hang(self.menu, self.pane.menu_button)
         look().changed.connect(self._on_look)
         self._on_look()
         self._restore()
@@ -114,15 +120,8 @@ class Window(QMainWindow):
         return foot
 
     def _connect(self) -> None:
-        self.pane.wanted_files.connect(self.import_files)
-        self.pane.wanted_folder.connect(self.import_folder)
-        self.pane.wanted_more.connect(self.add_files)
-        self.pane.wanted_example.connect(lambda letter: self._with_desk(lambda desk: desk.import_example(letter)))
         self.pane.chosen.connect(lambda case_id: self._with_desk(lambda desk: desk.open_case(case_id)))
-        self.pane.card.cancelled.connect(lambda: self._with_desk(Desk.cancel_import))
         self.pane.card.details.connect(self._show_unread)
-        self.empty.wanted_folder.connect(self.import_folder)
-        self.empty.wanted_example.connect(lambda: self._with_desk(lambda desk: desk.import_example("a")))
         self.head.turned.connect(self.turn_to)
         self.head.pane_wanted.connect(self.toggle_pane)
         self.case_page.started.connect(
@@ -133,27 +132,6 @@ class Window(QMainWindow):
         self.report_page.evidence_wanted.connect(self.show_evidence)
         self.panel.wanted.connect(self.show_evidence)
         self.report_page.export_wanted.connect(self.export)
-
-    def _add_actions(self) -> None:
-        """The keys of the table, and the menu."""
-        self.acts: dict[str, QAction] = {}
-        for key in KEYS:
-            if key.act:
-                action = QAction(tr(key.words), self)
-                action.setShortcut(key.keys)
-                action.triggered.connect(getattr(self, key.act))
-                self.addAction(action)
-                self.acts[key.act] = action
-        menu = QMenu(self)
-        for name in ("import_files", "import_folder", "", "next_mode", "zoom_in", "zoom_out", "zoom_reset", "",
-                     "toggle_pane", "show_keys"):  # fmt: skip
-            menu.addAction(self.acts[name]) if name else menu.addSeparator()
-        menu.addAction(tr("About Wardround"), self.show_about)
-        menu.addSeparator()
-        menu.addAction(self.acts["close"])
-        self.menu = menu
-        button = self.pane.menu_button
-        button.clicked.connect(lambda: menu.popup(button.mapToGlobal(button.rect().bottomLeft())))
 
     def _restore(self) -> None:
         kept = self._settings.value("window/geometry") if self._settings else None
@@ -176,9 +154,7 @@ class Window(QMainWindow):
         desk.report_ready.connect(self._on_report)
         desk.exported.connect(self._on_exported)
         desk.left_over.connect(self._offer_resume)
-        desk.import_began.connect(self.pane.card.start)
-        desk.import_moved.connect(self.pane.card.move_on)
-        desk.import_over.connect(self._on_import_over)
+        self.arrivals.attach(desk)
         space.live.changed.connect(self._on_live)
         space.live.settled.connect(self._on_settled)
         if space.consented(INTENDED_USE):
@@ -205,6 +181,7 @@ class Window(QMainWindow):
 
     def _begin(self) -> None:
         self.empty.ready()
+        self.arrivals.open_door()
         self.pane.list.setFocus()
         self._with_desk(Desk.refresh)
         self._with_desk(Desk.find_interrupted)
@@ -223,10 +200,28 @@ class Window(QMainWindow):
     def _offer_resume(self, left: Interrupted) -> None:
         self.strips.offer_resume(left, lambda found: self._with_desk(lambda desk: desk.resume(found)))
 
+    # ------------------------------------------------------------------------------------ full pages
+
+    def show_full(self, page: FullPage) -> None:
+        """Put a page of the whole profile (not of one case) in the place of the case, until it is closed."""
+        if self.room.indexOf(page) < 0:
+            page.closed.connect(self.close_full)
+            self.room.addWidget(page)
+        if self.room.currentIndex() < FULL:
+            self._under = self.room.currentIndex()
+        self.room.setCurrentWidget(page)
+        page.enter()
+
+    def close_full(self) -> None:
+        """Back to what was shown before."""
+        if self.room.currentIndex() >= FULL:
+            self.room.setCurrentIndex(self._under)
+
     # ---------------------------------------------------------------------------------------- pages
 
     def turn_to(self, page: int) -> None:
         """Show one of the three pages of the open case."""
+        self.close_full()
         if self.room.currentIndex() == 0 or not self.head.tabs[page].isEnabled():
             self.head.mark(self.pages.currentIndex())
             return
@@ -307,31 +302,13 @@ class Window(QMainWindow):
     # --------------------------------------------------------------------------------------- imports
 
     def import_files(self) -> None:
-        """Ask for files and import them."""
-        self.import_places(ask.files(self, tr("Import files")))
+        self.arrivals.ask_files()
 
     def import_folder(self) -> None:
-        """Ask for a folder and import what is in it."""
-        self.import_places(ask.folder(self, tr("Import a folder")))
-
-    def add_files(self) -> None:
-        """Ask for files and add them to the open case as its next revision."""
-        case = self.desk.case if self.desk else None
-        if case is not None:
-            self.import_places(ask.files(self, tr("Add files to {title}", title=case.title)), into=case.id)
-
-    def import_places(self, places: list[Path], *, into: str = "") -> None:
-        if places:
-            self._with_desk(lambda desk: desk.import_places(places, into=into))
-
-    def _on_import_over(self, case: Case | None, sentence: str) -> None:
-        if case is not None:
-            self.pane.card.finish(len(case.items), case.unread)
-        else:
-            self.pane.card.fail(sentence)
+        self.arrivals.ask_folder()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if self.desk is not None and self.consent_page is None and dropped_paths(event):
+        if self.arrivals.open and dropped_paths(event):
             event.acceptProposedAction()
             self.empty.show_dropping(True)
 
@@ -342,7 +319,7 @@ class Window(QMainWindow):
         self.empty.show_dropping(False)
         if places := dropped_paths(event):
             event.acceptProposedAction()
-            self.import_places(places)
+            self.arrivals.take(places)
 
     # ---------------------------------------------------------------------------------------- export
 
@@ -371,7 +348,7 @@ class Window(QMainWindow):
 
     def go_on(self) -> None:
         """Start the work-up on the case page, send the answers on the run page."""
-        if self.room.currentIndex() == 0:
+        if self.room.currentIndex() != 1:
             return
         if self.pages.currentIndex() == CASE:
             self.case_page.composer.begin()
@@ -383,7 +360,11 @@ class Window(QMainWindow):
             self.desk.space.live.stop()
 
     def close_panel(self) -> None:
-        self.panel.close_panel()
+        """Esc: the page over the case first, then the evidence beside it."""
+        if self.room.currentIndex() >= FULL:
+            self.close_full()
+        else:
+            self.panel.close_panel()
 
     def zoom_in(self) -> None:
         look().step_zoom(1)

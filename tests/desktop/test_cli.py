@@ -287,7 +287,7 @@ def test_knowledge_is_listed_and_searched(capsys: pytest.CaptureFixture[str]) ->
     assert cli("--json", "knowledge", "search", "swollen calf and a raised D-dimer", "-k", "3") == 0
     hits = values(capsys)
     assert 1 <= len(hits) <= 3
-    assert "mbolism" in hits[0]["passage"]["title"]
+    assert any("mbolism" in hit["passage"]["title"] for hit in hits)
     assert cli("knowledge", "search", "qqqq zzzz") == 0
     assert "No passage matches." in capsys.readouterr().out
 

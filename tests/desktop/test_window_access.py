@@ -40,7 +40,7 @@ def finished(qtbot: QtBot, open_window: Opener, example: Path) -> Iterator[Windo
     """A window with a finished run of one note and one table, its report shown."""
     session = open_window()
     window, live = session.window, session.space.live
-    window.import_places([example / "01-gp-letter.txt", example / "labs-1-admission.csv"])
+    window.arrivals.take([example / "01-gp-letter.txt", example / "labs-1-admission.csv"])
     qtbot.waitUntil(lambda: window.desk.case is not None, timeout=PATIENCE)
     window.case_page.composer.model.setChecked(False)
     window.case_page.composer.start.click()

@@ -29,7 +29,7 @@ def with_case(qtbot: QtBot, open_window: Opener, source: Path, *names: str, faul
     """A window with a case of example (a) open, imported through the window from real files."""
     session = open_window(fault=fault)
     window = session.window
-    window.import_places([source / name for name in names] if names else [source])
+    window.arrivals.take([source / name for name in names] if names else [source])
     qtbot.waitUntil(lambda: window.desk.case is not None, timeout=PATIENCE)
     return session
 
@@ -64,7 +64,7 @@ def test_first_start_shows_the_intended_use_and_records_that_it_was_read(qtbot: 
     for paragraph in INTENDED_USE.split("\n\n"):
         assert paragraph in shown
     assert not session.space.consented(INTENDED_USE)
-    session.window.import_places([Path("anything")])
+    session.window.arrivals.take([Path("anything")])
     assert session.window.pane.card.isHidden()
     page.read.setFocus()
     QTest.keyClick(page.read, Qt.Key.Key_Space)
@@ -82,7 +82,7 @@ def test_import_shows_every_item_and_every_file_that_was_not_read(
     (source / "empty.txt").write_bytes(b"")
     (source / "scan.xyz").write_bytes(bytes(range(256)))
     window = open_window().window
-    window.import_places([source])
+    window.arrivals.take([source])
     qtbot.waitUntil(lambda: window.desk.case is not None, timeout=PATIENCE)
     page, case = window.case_page, window.desk.case
     kinds = []
@@ -108,7 +108,7 @@ def test_cancelled_import_adds_nothing(qtbot: QtBot, open_window: Opener, tmp_pa
     for number in range(400):
         (folder / f"note-{number:03}.txt").write_text(f"Note {number}: the patient is breathless.")
     window = open_window().window
-    window.import_places([folder])
+    window.arrivals.take([folder])
     qtbot.waitUntil(lambda: window.pane.card.bar.value() > 0, timeout=PATIENCE)
     window.pane.card.cancel.click()
     qtbot.waitUntil(lambda: not window.pane.card.cancel.isVisible(), timeout=PATIENCE)
