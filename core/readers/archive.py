@@ -121,7 +121,10 @@ def _gunzipped(stream: BinaryIO, name: str, budget: Budget) -> Iterator[Member |
     with gzip.GzipFile(fileobj=cast(BinaryIO, counted)) as unpacked:
         inner = cast(BinaryIO, unpacked)
         whole = io.BufferedReader(Guarded(inner, budget, lambda: counted.count, WHOLE), 1 << 16)
-        head = whole.peek(HEAD)[:HEAD]
+        try:
+            head = whole.peek(HEAD)[:HEAD]
+        except UserError as error:
+            raise UserError("The gzip archive is damaged or cut short.", code=error.code) from error
         if len(head) == HEAD and archive_tar.is_header(head):
             yield from archive_tar.members(whole, budget)
             return

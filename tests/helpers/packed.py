@@ -6,6 +6,7 @@ import gzip
 import io
 import stat
 import tarfile
+import warnings
 import zipfile
 from collections.abc import Sequence
 
@@ -16,7 +17,8 @@ Files = Sequence[tuple[str, bytes]]
 def zipped(files: Files, *, method: int = zipfile.ZIP_DEFLATED, mode: int = 0, flags: int = 0) -> bytes:
     """A ZIP file; `mode` is the Unix mode of each entry, `flags` are set in both headers of each afterwards."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with warnings.catch_warnings(), zipfile.ZipFile(stream, "w") as archive:
+        warnings.simplefilter("ignore")  # a name that stands twice is meant
         for name, data in files:
             info = zipfile.ZipInfo("x")
             info.filename, info.compress_type, info.external_attr = name, method, mode << 16
