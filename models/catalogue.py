@@ -5,6 +5,7 @@ Sizes and licences come from the sources named in the rows' notes and are checke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -48,9 +49,9 @@ def catalogue() -> tuple[CatalogueRow, ...]:
     return rows
 
 
-def identify(sha256: str) -> CatalogueRow | None:
-    """The row that knows a file by its hash; None: the file is unlisted."""
-    return next((row for row in catalogue() if sha256 in row.sha256), None)
+def identify(sha256: str, rows: Sequence[CatalogueRow] | None = None) -> CatalogueRow | None:
+    """The row that knows a file by its hash; None: the file is unlisted. `rows`: another catalogue than ours."""
+    return next((row for row in rows or catalogue() if sha256 in row.sha256), None)
 
 
 def resembling(architecture: str, params_b: float) -> CatalogueRow | None:

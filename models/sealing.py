@@ -57,9 +57,13 @@ class Inspected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def inspect(
-    files: Sequence[Path], *, on_bytes: OnBytes | None = None, stop: threading.Event | None = None
+    files: Sequence[Path],
+    *,
+    on_bytes: OnBytes | None = None,
+    stop: threading.Event | None = None,
+    rows: Sequence[CatalogueRow] | None = None,
 ) -> Inspected:
-    """Look at the files and hash them.
+    """Look at the files, hash them, and find them in the catalogue (`rows`: in another one).
 
     Raises:
         UserError: one is no file, no model, cut off, a web page; or two of them are of the same kind.
@@ -77,7 +81,7 @@ def inspect(
         facts = found if name == MODEL else facts
     progress = Progress(sum(path.stat().st_size for path in places.values()), on_bytes, stop)
     hashed = tuple(_hashed(name, path, progress) for name, path in places.items())
-    rows = [row for file in hashed if (row := identify(file.sha256)) is not None]
+    rows = [row for file in hashed if (row := identify(file.sha256, rows)) is not None]
     like = resembling(facts.architecture, facts.params / 1e9) if facts else None
     row = rows[0] if rows else None
     return Inspected(places=places, files=hashed, facts=facts, projector=PROJECTOR in places, row=row, like=like)
