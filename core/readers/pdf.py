@@ -102,12 +102,10 @@ def _content(data: bytes, *, limit_bytes: int, limit_pages: int) -> _Content:
         count = len(document)
         if count > limit_pages:
             raise UserError(f"The PDF has {count:,} pages, the limit is {limit_pages:,}.", code="pages")
-        pages: list[list[Line]] = []
         noted = Counter[str]()
-        for number in range(count):
-            pages.append(_page(document, number, noted))
+        pages, torn = _pages(document, noted)
         title = str(document.get_metadata_value("Title")).strip()
-        ignored = (*_missing(pages), *_ignored(document, data, noted))
+        ignored = (*_missing(pages, torn), *_ignored(document, data, noted))
     return _Content(pages=pages, title="" if UNTITLED.fullmatch(title) else title, remarks=ignored)
 
 
@@ -130,19 +128,25 @@ def _opened(data: bytes) -> Iterator[Any]:
         document.close()
 
 
-def _page(document: Any, number: int, noted: Counter[str]) -> list[Line]:
-    """A page's lines; none where the page itself is damaged."""
+def _pages(document: Any, noted: Counter[str]) -> tuple[list[list[Line]], list[int]]:
+    """The lines of every page, and the numbers of the pages that are damaged."""
     import pypdfium2
 
-    try:
-        page = document[number]
-    except pypdfium2.PdfiumError:
-        return []
-    try:
-        _note(page, noted)
-        return pdf_page.lines(page)
-    finally:
-        page.close()
+    pages: list[list[Line]] = []
+    torn: list[int] = []
+    for number in range(len(document)):
+        try:
+            page = document[number]
+        except pypdfium2.PdfiumError:
+            pages.append([])
+            torn.append(number + 1)
+            continue
+        try:
+            _note(page, noted)
+            pages.append(pdf_page.lines(page))
+        finally:
+            page.close()
+    return pages, torn
 
 
 def _note(page: Any, noted: Counter[str]) -> None:
@@ -158,19 +162,25 @@ def _note(page: Any, noted: Counter[str]) -> None:
         pdfium.FPDFPage_CloseAnnot(annotation)
 
 
-def _missing(pages: list[list[Line]]) -> tuple[str, ...]:
-    """Which pages have no text.
+def _missing(pages: list[list[Line]], torn: list[int]) -> list[str]:
+    """Which pages gave no text.
 
     Raises:
-        UserError: none has any ("scan").
+        UserError: none gave any ("scan"; "damaged" if none could be opened).
     """
-    without = [number for number, lines in enumerate(pages, start=1) if not lines]
-    if len(without) == len(pages):
+    without = [number for number, lines in enumerate(pages, start=1) if not lines and number not in torn]
+    if len(torn) == len(pages):
+        raise UserError("The PDF is damaged: none of its pages can be opened.", code="damaged")
+    if not any(pages):
         raise UserError("This is a scan without text.", code="scan")
-    if not without:
-        return ()
-    named = f"Pages {listed(without)} have" if len(without) > 1 else f"Page {without[0]} has"
-    return (f"{named} no text layer (scanned?); {len(pages) - len(without)} of {len(pages)} pages read.",)
+    count = f"{len(pages) - len(without) - len(torn)} of {len(pages)} pages read"
+    said = []
+    if without:
+        named = f"Pages {listed(without)} have" if len(without) > 1 else f"Page {without[0]} has"
+        said.append(f"{named} no text layer (scanned?); {count}.")
+    if torn:
+        said.append(f"Damaged pages were not read: {listed(torn)}; {count}.")
+    return said
 
 
 def _ignored(document: Any, data: bytes, noted: Counter[str]) -> list[str]:

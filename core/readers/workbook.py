@@ -27,6 +27,7 @@ LINES = 30_000
 MERGED_CELLS = 5_000  # of one merged range that are filled
 # What openpyxl raises on damaged input; its XML parser's error is a SyntaxError.
 FOREIGN = (KeyError, ValueError, TypeError, AttributeError, IndexError, OSError, SyntaxError, zipfile.BadZipFile)
+ROW = re.compile(rb"<row [^>]*?\br=\"(\d{1,9})\"")
 RANGE = re.compile(r"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})")
 
 
@@ -98,15 +99,24 @@ def _sheets(data: bytes, package: Package) -> Iterator[_Sheet]:
 
 def _sheet(sheet: Any, package: Package) -> _Sheet:
     raw = package.part(str(sheet._worksheet_path).lstrip("/")) or b""  # read-only sheets offer no merged cells
+    if _last_line(raw) > LINES:
+        raise UserError(f"A sheet has more than {LINES:,} lines; split it.", code="size")
     try:
         sheet.reset_dimensions()
-        lines = _padded(sheet.iter_rows(max_row=LINES + 1, max_col=COLUMNS, values_only=True))
+        lines = _padded(sheet.iter_rows(max_row=LINES, max_col=COLUMNS, values_only=True))
     except FOREIGN as error:
         raise _damaged() from error
     _fill_merged(lines, raw)
     unstored = _unstored(raw)
     said = (f"Cells {listed(unstored)} hold a formula without a stored value.",) if unstored else ()
     return _Sheet(name=sheet.title, is_hidden=sheet.sheet_state != "visible", lines=lines, remarks=said)
+
+
+def _last_line(raw: bytes) -> int:
+    """Number of the last row with a value; formatted blanks below it do not count."""
+    value = max(raw.rfind(b"<v>"), raw.rfind(b"<is>"))
+    match = ROW.search(raw, raw.rfind(b"<row ", 0, max(value, 0))) if value > 0 else None
+    return int(match[1]) if match else 0
 
 
 def _padded(rows: Iterable[tuple[object, ...]]) -> list[list[str]]:
@@ -117,10 +127,6 @@ def _padded(rows: Iterable[tuple[object, ...]]) -> list[list[str]]:
         while line and not line[-1]:
             line.pop()
         lines.append(line)
-    while len(lines) > LINES and not lines[-1]:
-        lines.pop()
-    if len(lines) > LINES:
-        raise UserError(f"A sheet has more than {LINES:,} lines; split it.", code="size")
     width = max(map(len, lines), default=0)
     return [line + [""] * (width - len(line)) for line in lines]
 
