@@ -85,7 +85,8 @@ def _parted(text: str, runs: list[_Run]) -> Iterator[Line]:
 
 def _overlapping(runs: list[_Run], first: int, start: int, end: int) -> list[_Run]:
     found = []
-    for run in runs[first:]:
+    for at in range(first, len(runs)):
+        run = runs[at]
         if run.start >= end:
             break
         found.append(_Run(max(run.start, start), min(run.end, end), run.size, run.height, run.why))
