@@ -46,8 +46,12 @@ class SealChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inspected(msgspec.Struct, frozen=True, kw_only=True):
-    """The files under the names they shall have. `row`: the known model; `like`: one that it resembles."""
+    """The files under the names they shall have. `row`: the known model; `like`: one that it resembles.
 
+    `stem`: what the person calls the main file.
+    """
+
+    stem: str
     places: dict[str, Path]
     files: tuple[PackFile, ...]
     facts: GgufFacts | None = None
@@ -71,20 +75,24 @@ def inspect(
     """
     places: dict[str, Path] = {}
     facts: GgufFacts | None = None
+    stem = ""
     for path in files:
         found = _look(path)
         name = path.name if found is None else PROJECTOR if found.projector else MODEL
         if name in places or not PLAIN_NAME.fullmatch(name):
             why = "is not a name for a file of a pack" if name not in places else "there are two of this kind"
             raise UserError(f"{path.name}: {why}.", code="seal")
-        places[name] = path
+        places[name] = path.resolve()  # the person named it: a link of theirs is followed, once, here
+        stem = path.stem if not stem or name == MODEL else stem
         facts = found if name == MODEL else facts
     progress = Progress(sum(path.stat().st_size for path in places.values()), on_bytes, stop)
     hashed = tuple(_hashed(name, path, progress) for name, path in places.items())
     rows = [row for file in hashed if (row := identify(file.sha256, rows)) is not None]
     like = resembling(facts.architecture, facts.params / 1e9) if facts else None
     row = rows[0] if rows else None
-    return Inspected(places=places, files=hashed, facts=facts, projector=PROJECTOR in places, row=row, like=like)
+    return Inspected(
+        stem=stem, places=places, files=hashed, facts=facts, projector=PROJECTOR in places, row=row, like=like
+    )
 
 
 def _look(path: Path) -> GgufFacts | None:
@@ -139,8 +147,7 @@ def _role(found: Inspected) -> PackRole | None:
 
 
 def _identifier(found: Inspected) -> str:
-    main = found.places.get(MODEL) or next(iter(found.places.values()))
-    return re.sub(r"[^a-z0-9._-]+", "-", main.stem.lower()).strip("-._")[:80] or "model"
+    return re.sub(r"[^a-z0-9._-]+", "-", found.stem.lower()).strip("-._")[:80] or "model"
 
 
 def lacking(choice: SealChoice) -> tuple[str, ...]:

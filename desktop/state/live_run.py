@@ -11,6 +11,7 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.domain.memory import WorkingMemory, fold
+from core.domain.notices import rung_notices
 from core.errors import StoreError, WardroundError
 from desktop.i18n import tr
 from desktop.state.run_items import EvidenceRows, Ranking, Steps
@@ -37,6 +38,8 @@ class Pulse(msgspec.Struct, frozen=True, kw_only=True):
     verified: int = 0
     to_verify: int = 0
     text: str = ""
+    rung: str = ""
+    expected_s: float = 0.0
 
 
 class LiveRun(QObject):
@@ -68,6 +71,8 @@ class LiveRun(QObject):
         engine.committed.connect(self._on_committed)
         engine.alive.connect(self._on_alive)
         engine.verifying.connect(self._on_verify)
+        engine.loaded.connect(self._on_loaded)
+        engine.rung_changed.connect(lambda sentence: self.told.emit("serious", sentence))
         engine.delta.connect(self._on_delta)
         engine.began.connect(self._on_began)
         engine.ended.connect(self._on_ended)
@@ -160,6 +165,19 @@ class LiveRun(QObject):
     def _on_verify(self, pack: str, done: int, total: int) -> None:
         self.pulse = msgspec.structs.replace(self.pulse, pack=pack, verified=done, to_verify=total)
         self.pulsed.emit()
+
+    def _on_loaded(self, _pack: str, rung: str, _reason: str, expected_s: float) -> None:
+        self.pulse = msgspec.structs.replace(self.pulse, rung=rung, expected_s=expected_s)
+        self.pulsed.emit()
+
+    @property
+    def badge(self) -> str:
+        """Where the model runs: a fall that the journal remembers, else the expected time while it works (N13, N4)."""
+        memory, pulse = self.memory, self.pulse
+        if memory.rung_reason:
+            return "   ".join(rung_notices(memory.rung, memory.rung_reason, memory.expected_s))
+        working = self.active and memory.backbone
+        return "   ".join(rung_notices(pulse.rung, "", pulse.expected_s)) if working else ""
 
     def _on_delta(self, run: str, text: str) -> None:
         if run == self.run_id:

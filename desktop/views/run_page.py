@@ -85,6 +85,8 @@ class RunPage(QWidget):
         lanes.setProperty("kind", "lanes")
         lanes.setChildrenCollapsible(False)
         banner = text("   ".join(notice(n) for n in ("N1", "N2", "N7")), "small")
+        self.badge = text("", "small")
+        self.badge.setVisible(False)
         self._rank_hint = text(tr("Bars show each condition's share of the weight; not a probability."), "small")
         self._counts: dict[str, QLabel] = {}
         self._empty: dict[str, QLabel] = {}
@@ -100,7 +102,7 @@ class RunPage(QWidget):
         lanes.setHandleWidth(8)
         lanes.setSizes([1000, 1000])  # halves; only the ratio counts
         body = QWidget()
-        pieces.column(body, banner, self.question, lanes, margins=(16, 8, 16, 12), gap=8, stretch=lanes)
+        pieces.column(body, banner, self.badge, self.question, lanes, margins=(16, 8, 16, 12), gap=8, stretch=lanes)
         area = pieces.scrolled(body, tr("The run"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         pieces.column(self, self.head, area, gap=0, stretch=area)
@@ -150,6 +152,8 @@ class RunPage(QWidget):
         if live is None:
             return
         pulse, memory = live.pulse, live.memory
+        self.badge.setText(live.badge)
+        self.badge.setVisible(bool(live.badge))
         checking = live.active and 0 < pulse.verified < pulse.to_verify
         self.head.bar.setVisible(checking)
         if checking:
