@@ -152,11 +152,11 @@ class Child:
         return self.receive(seconds=seconds, stop=stop)
 
     def send(self, header: Any, blob: bytes = b"") -> None:
-        """Hand a message over and go on; it and its answer travel meanwhile. Each `send` has one `receive`."""
+        """Hand a message over and go on; it and its answer travel meanwhile. Each `send` has one `receive`, in turn."""
         self._questions.put((header, blob))
 
     def receive(self, *, seconds: float, stop: threading.Event) -> tuple[bytes, bytes] | Lost:
-        """The answer to the message sent last, as `ask`."""
+        """The answer to the oldest message that has none yet, as `ask`."""
         deadline = time.monotonic() + seconds
         while True:
             if stop.is_set():

@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 from core import codec
 from core.errors import UserError
 from core.imaging import pictures, pixels
+from core.imaging.soundness import Card
 from core.isolate import GIB, enter_jail, grant, read_frame, write_frame
 from core.readers import archive
 from core.runtime import folder, opening
@@ -84,7 +85,10 @@ def _begin(stream: BinaryIO, out: BinaryIO) -> Start | None:
 
 def grant_for(question: Question, data: bytes, start: Start) -> None:
     """CPU seconds, and 1 GiB beside the file and the image that it declares (a frame is held as 64-bit numbers)."""
-    declared = question.pixels * FRAME_BYTES if isinstance(question, Render) else 3 * pictures.declared_bytes(data)
+    if isinstance(question, Render):
+        declared = question.pixels * FRAME_BYTES
+    else:
+        declared = 0 if data[128:132] == b"DICM" else 3 * pictures.declared_bytes(data)
     grant(cpu_seconds=start.limits.cpu_seconds, memory_bytes=GIB + 3 * len(data) + declared)
 
 
@@ -94,6 +98,8 @@ def answer(question: Question, data: bytes, start: Start) -> tuple[Answer, bytes
         if isinstance(question, Read):
             return opening.read(question.name, data, start)
         return pixels.render(data, limit_bytes=start.image_bytes)
+    except Card as error:
+        return Refused(error.code, error.text, error.series_uid), b""
     except UserError as error:
         return Refused(error.code, error.text), b""
     except MemoryError:

@@ -7,7 +7,9 @@ too long or talks nonsense costs the file in hand a sentence, and the next file 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -75,10 +77,11 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Refused(msgspec.Struct, frozen=True, tag="refused"):
-    """The file was not read: a stable code and a sentence."""
+    """The file was not read: a stable code and a sentence; and the series that has one image less for it."""
 
     code: str
     reason: str
+    series_uid: str = ""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -135,7 +138,7 @@ Answer = Ready | Rendered | FileAnswer | Want | Member | Passed | Done
 class Room:
     """One decode child behind one door: begun when first needed, ended when it fails, begun anew for the next file.
 
-    One message travels at a time: `send`, then `receive`. From one thread.
+    Answers come in the order of the questions. From one thread.
     """
 
     def __init__(self, settings: Settings, stop: threading.Event, command: Sequence[str] | None = None) -> None:
@@ -153,6 +156,11 @@ class Room:
         self._child: Child | None = None
         self._is_ready = False
 
+    @property
+    def is_open(self) -> bool:
+        """Is there a child?"""
+        return self._child is not None
+
     def begin(self) -> Child:
         """The child; started, and told its limits, if there is none. Does not wait for it."""
         if self._child is None:
@@ -165,7 +173,7 @@ class Room:
         self.begin().send(question, blob)
 
     def receive(self) -> tuple[Answer, bytes]:
-        """The answer to what was sent last; a child that gave none is ended, and the answer is a refusal.
+        """The answer to the oldest question; a child that gave none is ended, and the answer is a refusal.
 
         Raises:
             Cancelled: the import was stopped; the child is ended.
@@ -202,31 +210,56 @@ class Room:
 
 
 class Decoder:
-    """Asks a decode child about files, one at a time; use as a context manager, from one thread."""
+    """Asks a decode child about files; use as a context manager, from one thread.
+
+    Questions may be asked ahead of the answers, which come in the same order; a child that dies costs the file in hand,
+    and the next child is asked about the rest.
+    """
 
     def __init__(self, settings: Settings, stop: threading.Event, command: Sequence[str] | None = None) -> None:
         self._room = Room(settings, stop, command)
+        self._asked: deque[tuple[Question, bytes]] = deque()
 
     def __enter__(self) -> Decoder:
         self._room.begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._room.close(in_peace=kind is None)
+        self._room.close(in_peace=kind is None and not self._asked)
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """Sizes of the files that were asked about and not answered for, bytes."""
+        return tuple(len(blob) for _, blob in self._asked)
 
     def begin(self, name: str, data: bytes) -> None:
-        """Ask about a file and go on; `finish` gives the answer. Nothing else may be asked between the two."""
-        self._room.send(Read(name), data)
+        """Ask about a file and go on; `finish` gives the answers, the oldest first."""
+        self._ask(Read(name), data)
 
     def finish(self) -> tuple[FileAnswer, bytes]:
-        """What the file says; with the preview's bytes (PNG) for a picture.
+        """What a file says; with the preview's bytes (PNG) for a picture.
 
         Raises:
             Cancelled: the import was stopped.
             BugError: no child can be started.
         """
+        answer, blob = self._answer(FileAnswer)
+        return (answer, blob) if isinstance(answer, FileAnswer) else (Refused(*LOST["garbled"]), b"")
+
+    def _ask(self, question: Question, data: bytes) -> None:
+        self._asked.append((question, data))
+        self._room.send(question, data)
+
+    def _answer(self, wanted: Any) -> tuple[Answer, bytes]:
+        """The oldest answer; the rest is asked again where the child has gone, or answers another question."""
         answer, blob = self._room.receive()
-        return (answer, blob) if isinstance(answer, FileAnswer) else (self._room.nonsense(), b"")
+        self._asked.popleft()
+        if not isinstance(answer, wanted):
+            answer = self._room.nonsense()
+        if not self._room.is_open:
+            for question in self._asked:
+                self._room.send(*question)
+        return answer, blob
 
     def read(self, name: str, data: bytes) -> tuple[FileAnswer, bytes]:
         """`begin` and `finish`."""
@@ -235,9 +268,9 @@ class Decoder:
 
     def render(self, data: bytes, *, pixels: int) -> tuple[Rendered | Refused, bytes]:
         """The middle frame of a DICOM image (`pixels` = rows x columns) as PNG, or why not. Raises as `finish`."""
-        self._room.send(Render(pixels), data)
-        answer, blob = self._room.receive()
-        return (answer, blob) if isinstance(answer, Rendered | Refused) else (self._room.nonsense(), b"")
+        self._ask(Render(pixels), data)
+        answer, blob = self._answer(Rendered | Refused)
+        return (answer, blob) if isinstance(answer, Rendered | Refused) else (Refused(*LOST["garbled"]), b"")
 
 
 def _answered(raw: tuple[bytes, bytes] | Lost) -> tuple[Answer, bytes]:

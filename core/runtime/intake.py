@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from core.store.cases import Cases
 
 Progress = Callable[[int, int, str], None]
 Told = Callable[[str, str], None]
+AHEAD_FILES, AHEAD_BYTES = 32, 32 << 20  # read and not yet answered for
 TRIES = 3  # images of a series that are tried for its preview
 ABSENT = "The DICOMDIR lists it, but it is not among the files."
 OUTSIDE = "It lists a file outside its folder ({path}), which was not opened."
@@ -44,6 +45,7 @@ class _Found(msgspec.Struct):
     members: list[Member] = []
     claims: list[Claim] = []
     directories: list[tuple[str, Directory]] = []
+    cards: Counter[str] = msgspec.field(default_factory=Counter)
     unread: list[Unread] = []
     names: set[str] = set()
     files: dict[str, str] = {}  # sha256 by name
@@ -126,32 +128,36 @@ class _Job:
     # ------------------------------------------------------------------------------------------ files
 
     def _read(self, files: Iterator[Opened | Unread]) -> None:
-        """Ask about each file; while the child answers, keep it aside and read the next one."""
+        """Ask about each file and keep it aside; the child answers meanwhile, at most some files behind."""
         known = items.hashes(self._old)
-        asked: Opened | None = None
+        asked: deque[Opened] = deque()
         for file in files:
             if isinstance(file, Unread):
                 self._refuse(file.name, file.reason)
                 continue
-            if asked is not None and (asked.sha256 == file.sha256 or file.sha256 not in known):
-                self._finish(asked)
-                asked = None
             if file.sha256 in known:
                 continue
+            while asked and (self._is_far_ahead(file) or any(one.sha256 == file.sha256 for one in asked)):
+                self._finish(asked.popleft())
             if (first := self._seen.get(file.sha256)) is not None:
                 self._refuse(file.name, f"Same content as {first}; read once.")
                 continue
             self._decoder.begin(file.name, file.data)
             self._batch.add(file.data, "", sha256=file.sha256)
-            asked = file
-        if asked is not None:
-            self._finish(asked)
+            asked.append(msgspec.structs.replace(file, data=b""))
+        while asked:
+            self._finish(asked.popleft())
+
+    def _is_far_ahead(self, file: Opened) -> bool:
+        waiting = self._decoder.waiting
+        return len(waiting) >= AHEAD_FILES or sum(waiting) + len(file.data) > AHEAD_BYTES
 
     def _finish(self, file: Opened) -> None:
         """Take the answer on a file that was asked about."""
         answer, blob = self._decoder.finish()
         if isinstance(answer, Refused):
             self._batch.drop(file.sha256)
+            self._found.cards[answer.series_uid] += 1
             self._refuse(file.name, items.refusal(answer))
             return
         self._batch.describe(file.sha256, items.media_type(answer))
@@ -213,7 +219,8 @@ class _Job:
         members = self._found.members
         touched = {member.instance.series_uid for member in members}
         listed = Counter(entry.series_uid for _, found in self._found.directories for entry in found.entries)
-        for group in grouped(members + list(self._members_of_old(touched)), announced=listed):
+        known = members + list(self._members_of_old(touched))
+        for group in grouped(known, announced=listed, cards=self._found.cards):
             on_series(group.name)
             self._found.items.append((group.name, self._series_ref(group)))
 
@@ -228,6 +235,7 @@ class _Job:
 
     def _series_ref(self, group: Group) -> SeriesRef:
         preview, window, failed = self._drawn(group)
+        group = group.without(len(failed))
         files = tuple(member.sha256 for member in group.members)
         first = group.middle.instance
         return SeriesRef(

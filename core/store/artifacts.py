@@ -15,6 +15,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from core.store.database import Database, now
 FOLDER = "artifacts"
 INCOMING = "incoming-"
 STALE_S = 24 * 3600
+SYNCS = 8  # files at a time
 _NAME = re.compile("[0-9a-f]{64}")
 
 
@@ -125,14 +127,10 @@ class Batch:
             StoreError: disk full or not writable; files that are there already carry no row and harm nobody.
             Cancelled: `stop` was set.
         """
-        with _writing():
-            for part in self._parts.values():
-                if stop.is_set():
-                    raise Cancelled("keep")
-                _sync(part)
-            folders = self._rename()
-            for folder in folders:
-                sync_folder(folder)
+        with _writing(), ThreadPoolExecutor(SYNCS, "artifacts") as together:
+            # At once, so that the file system may settle many of them in one turn.
+            list(together.map(lambda part: _sync(part, stop), self._parts.values()))
+            list(together.map(sync_folder, self._rename()))
         at = now()
         rows = [(name, size, media_type, at) for name, (size, media_type) in self._rows.items()]
         with self._database.transaction(self._actor, "keep", f"{len(rows)} files") as connection:
@@ -183,7 +181,9 @@ def _write(path: Path, data: bytes) -> None:
             os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def _sync(path: Path) -> None:
+def _sync(path: Path, stop: threading.Event) -> None:
+    if stop.is_set():
+        raise Cancelled("keep")
     # Opened for writing: Windows flushes no file that was opened for reading.
     with path.open("r+b") as stream:
         os.fsync(stream.fileno())
