@@ -17,13 +17,17 @@ __all__ = ["Group", "Member", "grouped"]
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """One series: its stacks, all members in display order, and what is wrong with it."""
+    """One series: its stacks, all members in display order, and what is wrong with it.
+
+    `cards` are files of the series that could not be read and are no members.
+    """
 
     series_uid: str
     stacks: tuple[Stack, ...]
     members: tuple[Member, ...]
     checks: tuple[Check, ...]
     remarks: tuple[str, ...] = ()
+    cards: int = 0
 
     @property
     def middle(self) -> Member:
@@ -40,6 +44,12 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     def warnings(self) -> tuple[str, ...]:
         """The sentences of the checks, then remarks that are no check."""
         return (*(check.text for check in self.checks), *self.remarks)
+
+    def without(self, undrawn: int) -> Group:
+        """The group, when so many of its members turned out to be beyond decoding."""
+        found = series_checks.cards(len(self.members) - undrawn, len(self.members) + self.cards)
+        others = tuple(check for check in self.checks if check.code != "S14")
+        return msgspec.structs.replace(self, checks=(*others, *found))
 
 
 def grouped(
@@ -70,4 +80,5 @@ def _group(uid: str, members: list[Member], beside: series_checks.Beside) -> Gro
         members=tuple(ordered),
         checks=tuple(series_checks.check(stacks, ordered, beside)),
         remarks=tuple(series_checks.remarks(ordered)),
+        cards=beside.cards,
     )

@@ -49,7 +49,7 @@ def check(stacks: Sequence[Stack], members: Sequence[Member], beside: Beside) ->
     yield from _burned_in(instances)
     yield from _identity(instances, beside.mixed_studies)
     yield from _fewer(instances, beside)
-    yield from _cards(instances, beside.cards)
+    yield from cards(len(instances), len(instances) + beside.cards)
 
 
 def remarks(members: Sequence[Member]) -> Iterator[str]:
@@ -223,9 +223,10 @@ def _fewer(instances: Sequence[Instance], beside: Beside) -> Iterator[Check]:
             return
 
 
-def _cards(instances: Sequence[Instance], cards: int) -> Iterator[Check]:
-    if cards:
-        text = f"{len(instances)} of {len(instances) + cards} images could be read; the others are not analysed."
+def cards(readable: int, total: int) -> Iterator[Check]:
+    """S14, where fewer images can be decoded than there are files."""
+    if readable < total:
+        text = f"{readable} of {total} images could be read; the others are not analysed."
         yield Check(code="S14", level="fail", text=text)
 
 

@@ -20,12 +20,27 @@ PALETTE = "PALETTE COLOR"
 NUMBERS = ("NumberOfFrames",)
 
 
+class Card(UserError):
+    """An image of a series that cannot be decoded: the series has one image less, and says so (S14)."""
+
+    def __init__(self, error: UserError, *, series_uid: str) -> None:
+        super().__init__(error.text, code=error.code)
+        self.series_uid = series_uid
+
+
 def check(dataset: Dataset, *, limit_bytes: int) -> None:
     """Everything that must hold before a decoder may run.
 
     Raises:
-        UserError: D03-D08, D13, D18.
+        Card: D03-D08, D13, D18.
     """
+    try:
+        _check(dataset, limit_bytes)
+    except UserError as error:
+        raise Card(error, series_uid=elements.word(dataset, "SeriesInstanceUID")) from error
+
+
+def _check(dataset: Dataset, limit_bytes: int) -> None:
     if "PixelData" not in dataset:
         raise UserError("The DICOM file is cut short: it describes an image, but holds no pixel data.", code="D03")
     _check_description(dataset)
