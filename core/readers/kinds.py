@@ -151,7 +151,7 @@ def _zipped(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open("[Content_Types].xml") as part:
             types = part.read(1 << 20)
-    except (*BROKEN, KeyError, RuntimeError):
+    except (*BROKEN, KeyError):
         return "damaged office document"
     return next((kind for pattern, kind in CONTENT_TYPES if pattern.search(types)), "office document of another kind")
 
