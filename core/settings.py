@@ -24,12 +24,24 @@ class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Which packs are used."""
 
     backbone: Annotated[str, _doc("Pack id of the language model; empty: no model.")] = "smollm2-135m-instruct-q4_1"
+    embedder: Annotated[
+        str, _doc("Pack id of the embedder, used where it is installed; empty: search by words alone.")
+    ] = "all-MiniLM-L6-v2-int8"
     device: Annotated[
         Literal["auto", "cpu", "gpu"], _doc("Where the language model runs; auto: on a graphics card that is there.")
     ] = "auto"
     smaller: Annotated[
         str, _doc("Pack id allowed in place of a language model that does not fit anywhere; empty: none.")
     ] = ""
+
+
+class Retrieval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the knowledge is searched."""
+
+    windows: Annotated[
+        Literal["all", "first"],
+        _doc("Vectors of a passage longer than the embedder reads: of each of its windows, or of the first."),
+    ] = "all"
 
 
 class Weighing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,6 +95,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         "auto"
     )
     models: Models = Models()
+    retrieval: Retrieval = Retrieval()
     weighing: Weighing = Weighing()
     limits: Limits = Limits()
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from core.domain.ports import Backbone, Knowledge, Retriever, Tool
     from core.runtime.protocol import Planned
     from core.runtime.service import Workflow
+    from desktop.vectors import KnowledgeVectors
     from models import Site
     from models.packs import FastMark
 
@@ -201,6 +202,7 @@ class WorkerParts:
         *,
         effect: Callable[[str], None],
         crash_file: Callable[[BaseException], str],
+        vectors: KnowledgeVectors | None = None,
     ) -> None:
         self.journal = stores.journal
         self.cases = stores.cases
@@ -212,6 +214,7 @@ class WorkerParts:
         self.workflow = workflow
         self._packs = stores.packs
         self._profile = profile
+        self._vectors = vectors
         self._before = 0
 
     def tools(self, case: Case) -> dict[str, Tool]:
@@ -262,6 +265,14 @@ class WorkerParts:
             )
             self._packs.calibrate(measured, actor=PROGRAM)
 
+    def embed(self, on_texts: Callable[[int, int], None], stop: threading.Event) -> int:
+        """Make every missing vector of the knowledge.
+
+        Raises:
+            UserError, ModelError, StoreError, Cancelled: as `desktop.vectors.KnowledgeVectors.build`.
+        """
+        return self._vectors.build(on_texts=on_texts, stop=stop) if self._vectors else 0
+
     def settings(self) -> Settings:
         """The profile's settings as they are now."""
         return options.load(self._profile)
@@ -269,25 +280,42 @@ class WorkerParts:
 
 @contextmanager
 def worker_parts(
-    profile: Path, *, effect: Callable[[str], None], crash_file: Callable[[BaseException], str]
+    profile: Path,
+    *,
+    effect: Callable[[str], None],
+    crash_file: Callable[[BaseException], str],
+    on_texts: Callable[[int, int], None],
 ) -> Iterator[WorkerParts]:
-    """Everything a worker needs, open as long as the context lasts; use it from the opening thread."""
-    with Stores(profile) as stores, open_knowledge(profile) as (knowledge, retriever):
-        yield WorkerParts(profile, stores, knowledge, retriever, effect=effect, crash_file=crash_file)
+    """Everything a worker needs, open as long as the context lasts; use it from the opening thread.
+
+    `on_texts` hears passages embedded and in all, while a search waits for missing vectors.
+    """
+    from desktop.vectors import KnowledgeVectors
+
+    real = scripted_seconds() is None
+    vectors = KnowledgeVectors(profile, options.load(profile), on_texts=on_texts) if real else None
+    with Stores(profile) as stores, open_knowledge(profile, vectors=vectors) as (knowledge, retriever):
+        yield WorkerParts(profile, stores, knowledge, retriever, effect=effect, crash_file=crash_file, vectors=vectors)
 
 
 @contextmanager
-def open_knowledge(profile: Path) -> Iterator[tuple[Knowledge, Retriever]]:
-    """Concepts, conditions and rules, and the search over the guidelines; use it from the opening thread."""
+def open_knowledge(profile: Path, *, vectors: KnowledgeVectors | None = None) -> Iterator[tuple[Knowledge, Retriever]]:
+    """Concepts, conditions and rules, and the search over the guidelines; use it from the opening thread.
+
+    Without `vectors` passages are found by words alone; with them they are closed here.
+    """
     from core.retrieval import catalogue
     from core.retrieval.knowledge import WORD_LISTS, StarterKnowledge
 
-    store, _index, retriever, content = catalogue.open_knowledge(profile, paths.cache_folder(), PROGRAM)
+    dense = vectors.dense if vectors else None
+    store, _index, retriever, content = catalogue.open_knowledge(profile, paths.cache_folder(), PROGRAM, dense=dense)
     try:
         folder = resources.files("core.retrieval").joinpath("resources")
         lists = {name: folder.joinpath(f"{name}.toml").read_text("utf-8") for name in WORD_LISTS}
         yield StarterKnowledge(content, **lists), retriever
     finally:
+        if vectors:
+            vectors.close()
         store.close()
 
 

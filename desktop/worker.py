@@ -39,9 +39,13 @@ def main(profile: Path, fault: str = "") -> int:
         except (BrokenPipeError, ValueError):
             os._exit(0)  # the window is gone: nothing to say to nobody
 
+    def told(done: int, total: int) -> None:
+        send(protocol.Embedded(done=done, total=total))
+
     try:
         effect = _Fault(fault, out) if fault else _no_fault
-        with assembly.worker_parts(profile, effect=effect, crash_file=crash.write) as parts:
+        parts_of = assembly.worker_parts(profile, effect=effect, crash_file=crash.write, on_texts=told)
+        with parts_of as parts:
             Service(parts, send).serve(_lines(sys.stdin.buffer))
     except Exception as error:
         return _give_up(error, send)

@@ -1,4 +1,4 @@
-"""A backbone without a model, for tests and demonstrations: scripted answers, scores computed from hashes.
+"""A backbone and an embedder without models, for tests and demonstrations: scripted answers, the rest of hashes.
 
 Deterministic: the same requests in the same order give the same replies, and scores depend on request and option only.
 A request that no script answers is an error, never a guess.
@@ -7,20 +7,26 @@ A request that no script answers is an error, never a guess.
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from core import codec
 from core.domain.chat import CallRecord, Method, ModelReply, ModelRequest, Scores, Usage
-from core.domain.pack import BackboneInfo
-from core.domain.ports import OnDelta
+from core.domain.pack import BackboneInfo, EmbedderInfo
+from core.domain.ports import Embedder, OnDelta
 from core.errors import BugError, Cancelled
 from models.llama.backbone import parse_reply
 from models.llama.scoring import softmax
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 INFO = BackboneInfo(
     pack_id="scripted",
@@ -194,3 +200,49 @@ def make_record(request: ModelRequest, usage: Usage, info: BackboneInfo, *, n: i
         ms_decode=usage.ms_decode,
         rejected=0,
     )
+
+
+class HashEmbedder(Embedder):
+    """Implements the port `Embedder`: each word adds a direction chosen by its hash; texts that share words agree.
+
+    `window` words are one window; `calls` counts the vectors made. Another `name` is another model.
+    """
+
+    def __init__(self, name: str = "hashed", *, dim: int = 64, window: int = 126) -> None:
+        sha256 = hashlib.sha256(name.encode()).hexdigest()
+        self._info = EmbedderInfo(pack_id=name, model_sha256=sha256, dim=dim, max_tokens=window + 2)
+        self._window = window
+        self.calls = 0
+        self.closed = False
+
+    @property
+    def info(self) -> EmbedderInfo:
+        return self._info
+
+    def count(self, text: str) -> int:
+        """Words of a text."""
+        return len(text.split())
+
+    def embed(self, text: str) -> NDArray[np.float32]:
+        """The vector of the first window."""
+        return self.embed_windows(text, most=1)[0]
+
+    def embed_windows(self, text: str, *, most: int = 0) -> tuple[NDArray[np.float32], ...]:
+        """One vector a window; windows do not overlap."""
+        words = text.casefold().split()
+        starts = range(0, max(len(words), 1), self._window)[: most or None]
+        return tuple(self._vector(words[start : start + self._window]) for start in starts)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def _vector(self, words: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        self.calls += 1
+        sums = [0.0] * self._info.dim
+        for word in words or [""]:
+            digest = hashlib.sha256(f"{self._info.pack_id} {word.strip('.,;:!?()')}".encode()).digest()
+            sums[int.from_bytes(digest[:4], "big") % self._info.dim] += 1.0 if digest[4] % 2 else -1.0
+        length = math.sqrt(math.fsum(value * value for value in sums)) or 1.0
+        return np.array([value / length for value in sums], np.float32)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,14 +18,17 @@ from core import codec
 from core.domain.condition import Condition
 from core.retrieval.chunk import OVERLAP, WORDS, cut
 from core.retrieval.guidelines import GuidelineRetriever
+from core.retrieval.hybrid import Dense
 from core.retrieval.index import PassageIndex
 from core.retrieval.sentences import split
 from core.retrieval.sources.starter import StarterSet, load, packaged_texts
+from core.retrieval.synonyms import Synonyms
 from core.store.database import open_database
 from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Doc, Pack, Section, SectionClass, SourceFile
 from core.store.migrations import knowledge
 
+OpenDense = Callable[[KnowledgeStore, PassageIndex], Dense | None]
 DATABASE = "knowledge.db"
 INDEX = "knowledge"
 STARTER = "starter"
@@ -52,9 +57,11 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def open_knowledge(
-    profile_folder: Path, cache_folder: Path, actor: str
+    profile_folder: Path, cache_folder: Path, actor: str, *, dense: OpenDense | None = None
 ) -> tuple[KnowledgeStore, PassageIndex, GuidelineRetriever, StarterSet]:
     """Store, index, search and starter set of a profile, installed and up to date. Use them in this thread.
+
+    `dense` opens embedder and vectors at the first search; without it passages are found by words alone.
 
     Raises:
         StoreError: the database or index cannot be used; says what to do.
@@ -64,7 +71,8 @@ def open_knowledge(
     texts = packaged_texts()
     starter = _starter(texts, cache_folder)
     install_starter(store, index, starter, actor, files=source_files(texts))
-    return store, index, GuidelineRetriever(store, index), starter
+    opened = partial(dense, store, index) if dense else None
+    return store, index, GuidelineRetriever(store, index, dense=opened, synonyms=Synonyms(starter.concepts)), starter
 
 
 def install_starter(

@@ -31,7 +31,6 @@ from core.store.knowledge_values import Pack
 BATCH = 500  # texts; what a kill costs at most
 BLOCK = 8192  # rows of one product
 ALL_WINDOWS_UP_TO = 100_000  # passages of a pack; above that, one vector each
-FOLDER = "vectors"
 Windows = Literal["all", "first"]
 OnTexts = Callable[[int, int], None]
 

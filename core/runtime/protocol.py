@@ -45,6 +45,10 @@ class Plan(_Line, frozen=True, kw_only=True, tag="plan"):
     n_ctx: int
 
 
+class Embed(_Line, frozen=True, kw_only=True, tag="embed"):
+    """Make the vectors that passages of the knowledge lack."""
+
+
 class Cancel(_Line, frozen=True, kw_only=True, tag="cancel"):
     """Stop what is under way."""
 
@@ -57,7 +61,7 @@ class Shutdown(_Line, frozen=True, kw_only=True, tag="shutdown"):
     """Close everything and exit."""
 
 
-Command = Hello | RunCommand | Load | Unload | Plan | Cancel | Ping | Shutdown
+Command = Hello | RunCommand | Load | Unload | Plan | Embed | Cancel | Ping | Shutdown
 
 
 class Seq(_Line, frozen=True, kw_only=True, tag="seq"):
@@ -79,6 +83,13 @@ class Verify(_Line, frozen=True, kw_only=True, tag="verify"):
     """Progress of a pack's hash check, in bytes."""
 
     pack: str
+    done: int
+    total: int
+
+
+class Embedded(_Line, frozen=True, kw_only=True, tag="embedded"):
+    """Vectors are being made: passages done, and all that lack theirs."""
+
     done: int
     total: int
 
@@ -138,7 +149,7 @@ class Fault(_Line, frozen=True, kw_only=True, tag="fault"):
     detail: str
 
 
-Notice = Seq | Alive | Verify | Loaded | Rung | Planned | Delta | Ended | Cancelled | Fault
+Notice = Seq | Alive | Verify | Embedded | Loaded | Rung | Planned | Delta | Ended | Cancelled | Fault
 
 
 def line(value: Command | Notice) -> bytes:

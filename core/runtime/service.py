@@ -26,7 +26,7 @@ from core.runtime.run import REPLAY, Hooks, Run
 from core.store.cases import Cases
 from core.store.journal import RunRow
 
-_Work = protocol.RunCommand | protocol.Load | protocol.Unload | protocol.Plan
+_Work = protocol.RunCommand | protocol.Load | protocol.Unload | protocol.Plan | protocol.Embed
 Send = Callable[[protocol.Notice], None]
 __all__ = ["NO_MODEL", "Parts", "Send", "Service", "Workflow"]
 HEARTBEAT_S = 1.0
@@ -55,6 +55,10 @@ class Parts(Loader, Protocol):
     def workflow(self, name: str) -> Workflow: ...
 
     def tools(self, case: Case) -> dict[str, Tool]: ...
+
+    def embed(self, on_texts: Callable[[int, int], None], stop: threading.Event) -> int:
+        """Make every missing vector of the knowledge; hears texts done and in all."""
+        ...
 
     def rss(self) -> int: ...
 
@@ -119,15 +123,21 @@ class Service:
         self._be_idle(run_id)
         self.send(protocol.Ended(run=run_id, status=status))
 
-    def _arrange(self, command: protocol.Load | protocol.Unload | protocol.Plan) -> None:
+    def _arrange(self, command: protocol.Load | protocol.Unload | protocol.Plan | protocol.Embed) -> None:
         """A command about models, between two runs."""
         try:
-            self._model.obey(command)
+            if isinstance(command, protocol.Embed):
+                self.parts.embed(self._embedded, self._stop)
+            else:
+                self._model.obey(command)
         except Cancelled:
             pass  # told below
         except WardroundError as error:
             self.send(protocol.Fault(code=error.code, detail=error.text))
         self._be_idle("")
+
+    def _embedded(self, done: int, total: int) -> None:
+        self.send(protocol.Embedded(done=done, total=total))
 
     def _be_idle(self, run_id: str) -> None:
         """A cancel that comes later is for nobody."""
@@ -238,7 +248,7 @@ class Service:
         self._work.put(None)
 
     def _obey(self, command: protocol.Command) -> None:
-        if isinstance(command, protocol.RunCommand | protocol.Load | protocol.Unload | protocol.Plan):
+        if isinstance(command, _Work):
             self._work.put(command)
         elif isinstance(command, protocol.Cancel) and self._busy:
             self._stop.set()

@@ -225,6 +225,8 @@ class _Watcher:
         terminal = self._session.terminal
         if isinstance(notice, protocol.Verify):
             terminal.progress(notice.done, notice.total, tr("checking the model {pack}", pack=notice.pack))
+        elif isinstance(notice, protocol.Embedded):
+            terminal.progress(notice.done, notice.total, tr("reading the guidelines for the search"))
         elif isinstance(notice, protocol.Seq):
             self._step()
         elif isinstance(notice, protocol.Rung):
