@@ -4,8 +4,10 @@ import pytest
 
 from core.domain.case import Hidden
 from core.errors import UserError
-from core.readers import html, markdown, text
+from core.readers import html, markdown, papers, text
 from core.readers.paper import Block, Paper, assembled
+from tests.helpers.office import paragraph, word
+from tests.helpers.paper import Words, written
 
 LIMIT = 1_000_000
 WRITINGS = "肺炎 はいえん 폐렴 التهاب рентген Müller μg"
@@ -167,3 +169,31 @@ def test_a_section_knows_its_pages_and_its_hidden_spans() -> None:
         ("A", "one\ntwo", 1, 3, (Hidden(4, 6, "white text"),)),
         ("B", "three", 4, 4, ()),
     ]
+
+
+OUTLINE = '<w:outlineLvl w:val="0"/>'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "form", "remarks"),
+    [
+        ("g.pdf", written([[Words(text="Asthma", size=18), Words(text="Oxygen.", y=660)]]), "pdf", ()),
+        ("g.docx", word(paragraph("Asthma", OUTLINE) + paragraph("Oxygen.")), "docx", ()),
+        ("g.html", b"<h1>Asthma</h1>Oxygen.", "html", ()),
+        ("g.md", b"# Asthma\nOxygen.", "markdown", ()),
+        ("g.txt", b"<html><h1>Asthma</h1>Oxygen.", "html",
+         ("Named .txt, but it is an HTML page; it was read as that.",)),
+    ],
+    ids=["pdf", "docx", "html", "markdown", "wrong name"],
+)  # fmt: skip
+def test_every_form_gives_the_same_paper(name: str, data: bytes, form: str, remarks: tuple[str, ...]) -> None:
+    found = papers.read(name, data, limit_bytes=LIMIT, limit_pages=10)
+    assert (found.form, found.title, sections(found), found.remarks) == (
+        form, "Asthma", [("Asthma", "Oxygen.")], remarks,
+    )  # fmt: skip
+
+
+def test_a_table_is_no_paper() -> None:
+    with pytest.raises(UserError) as refused:
+        papers.read("labs.csv", b"test,value\nCRP,8\n", limit_bytes=LIMIT, limit_pages=10)
+    assert (refused.value.code, refused.value.text) == ("kind", "It is no document with text to search (table).")
