@@ -19,7 +19,7 @@ from core.errors import UserError
 from core.imaging import pictures, pixels
 from core.imaging.soundness import Card
 from core.isolate import GIB, enter_jail, grant, read_frame, write_frame
-from core.readers import archive
+from core.readers import archive, papers
 from core.runtime import folder, opening
 from core.runtime.foreign import (
     Answer,
@@ -34,6 +34,7 @@ from core.runtime.foreign import (
     Refused,
     Render,
     Start,
+    Study,
     Unpack,
     Want,
 )
@@ -97,6 +98,8 @@ def answer(question: Question, data: bytes, start: Start) -> tuple[Answer, bytes
     try:
         if isinstance(question, Read):
             return opening.read(question.name, data, start)
+        if isinstance(question, Study):
+            return papers.read(question.name, data, limit_bytes=start.file_bytes, limit_pages=start.pages), b""
         return pixels.render(data, limit_bytes=start.image_bytes)
     except Card as error:
         return Refused(error.code, error.text, error.series_uid), b""
@@ -105,7 +108,7 @@ def answer(question: Question, data: bytes, start: Start) -> tuple[Answer, bytes
     except MemoryError:
         return Refused(*MEMORY), b""
     except Exception:
-        return Refused(*EDGE["read" if isinstance(question, Read) else "render"]), b""
+        return Refused(*EDGE["read" if isinstance(question, Read | Study) else "render"]), b""
 
 
 # ------------------------------------------------------------------------------------------------ archives

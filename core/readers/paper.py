@@ -41,7 +41,7 @@ class PaperSection(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[Hidden, ...] = ()
 
 
-class Paper(msgspec.Struct, frozen=True, kw_only=True, tag="paper"):
+class Paper(msgspec.Struct, frozen=True, kw_only=True, tag="sections"):
     """A document in sections. `facts` is its front matter (title, edition, licence ...) as (name, value)."""
 
     form: Form

@@ -15,9 +15,10 @@ import msgspec
 
 from core import codec, paths
 from core.domain.case import EhrTable, Patient
-from core.errors import BugError
+from core.errors import BugError, UserError
 from core.imaging.facts import Directory, Instance, Paper, Picture, Rendered
 from core.isolate import GIB, Child, Limits, Lost
+from core.readers import paper
 from core.readers.table import TableDocument
 from core.readers.text import TextDocument
 from core.settings import Settings
@@ -44,6 +45,12 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
 
 class Read(msgspec.Struct, frozen=True, tag="read"):
     """The blob is a file of this name: what is it, and what does it say?"""
+
+    name: str
+
+
+class Study(msgspec.Struct, frozen=True, tag="study"):
+    """The blob is a guideline or article of this name: its sections, please."""
 
     name: str
 
@@ -130,9 +137,9 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     """The archive has no more members."""
 
 
-Question = Start | Read | Render | Unpack | Block | Next
+Question = Start | Read | Study | Render | Unpack | Block | Next
 FileAnswer = TextDocument | TableDocument | Picture | Instance | Paper | Directory | Parted | Extract | Refused
-Answer = Ready | Rendered | FileAnswer | Want | Member | Passed | Done
+Answer = Ready | Rendered | FileAnswer | paper.Paper | Want | Member | Passed | Done
 
 
 class Room:
@@ -265,6 +272,15 @@ class Decoder:
         """`begin` and `finish`."""
         self.begin(name, data)
         return self.finish()
+
+    def study(self, name: str, data: bytes) -> paper.Paper:
+        """A guideline or article in sections. Raises UserError: it is not read, with the reason; else as `finish`."""
+        self._ask(Study(name), data)
+        answer, _ = self._answer(paper.Paper | Refused)
+        if isinstance(answer, paper.Paper):
+            return answer
+        refused = answer if isinstance(answer, Refused) else Refused(*LOST["garbled"])
+        raise UserError(refused.reason, code=refused.code)
 
     def render(self, data: bytes, *, pixels: int) -> tuple[Rendered | Refused, bytes]:
         """The middle frame of a DICOM image (`pixels` = rows x columns) as PNG, or why not. Raises as `finish`."""
