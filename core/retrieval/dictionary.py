@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -75,7 +75,10 @@ class WordLists(msgspec.Struct, frozen=True):
 
 
 class Dictionary:
-    """Immutable after construction. `links` are pairs of concept ids that are one (xrefs to UMLS and MeSH)."""
+    """Immutable after construction. `links` are pairs of concept ids that are one (xrefs to UMLS and MeSH).
+
+    `starter` are our own concepts beside the vocabularies; `ancestors` gives one of them and all above it.
+    """
 
     def __init__(
         self,
@@ -83,7 +86,8 @@ class Dictionary:
         lists: WordLists,
         *,
         links: Iterable[tuple[str, str]] = (),
-        starter: Sequence[Concept] = (),
+        starter: Iterable[Concept] = (),
+        ancestors: Callable[[str], frozenset[str]] = lambda concept: frozenset({concept}),
     ) -> None:
         stop = {" ".join(norm(text)) for text in tomllib.loads(lists.stopwords)["surfaces"]}
         self._listed = {row["text"]: row for row in tomllib.loads(lists.abbreviations)["abbreviation"]}
@@ -93,8 +97,7 @@ class Dictionary:
         self._entries, self._short = built.entries()
         self._lengths = _lengths(self._entries)
         self._add_expansions()
-        above = {concept.id: frozenset({concept.id, *concept.parents}) for concept in starter}
-        self._ambiguous = Ambiguous(lists.abbreviations, lambda c: above.get(c, frozenset({c})))
+        self._ambiguous = Ambiguous(lists.abbreviations, ancestors)
 
     def __len__(self) -> int:
         return len(self._entries)

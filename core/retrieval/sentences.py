@@ -32,6 +32,7 @@ _TOKEN = re.compile(r"[^\s(\[{\"\u201c]*$")
 _BULLET = re.compile(r"\s*(?:[-*\u2022\u2023\u25e6\u2013]\s+|\d{1,2}[.)]\s+|[a-z]\)\s+)?")
 _NUMBERED = re.compile(r"\s*(?:\d{1,2}|[a-z])")
 _BRACKETS = re.compile(r"\([^()\n]{0,300}\)|\[[^\[\]\n]{0,300}\]")
+_LONGEST_WORD = 80  # characters; none of the words listed here is as long
 _WRAP_FROM = 60  # characters; text in shorter lines was not wrapped by a program
 _RAGGED = 20  # characters by which lines of wrapped text differ
 _LINE = re.compile(r"[^\n]*(?:\n|$)")
@@ -95,7 +96,8 @@ def _stops(text: str, start: int, end: int) -> Iterator[int]:
 
 def _ends(text: str, start: int, match: re.Match[str], rest: str) -> bool:
     mark = match.group().rstrip(_CLOSING)
-    before = (_TOKEN.search(text, start, match.start()) or [""])[0]
+    near = max(start, match.start() - _LONGEST_WORD)  # a search from the start of a long block would be quadratic
+    before = (_TOKEN.search(text, near, match.start()) or [""])[0]
     first = rest.lstrip("\"'\u2018\u201c([{-*\u2022")[:1]
     if mark != ".":
         return not first.islower()

@@ -55,7 +55,7 @@ GROUPS: dict[str, ConceptKind] = {
     "procedures": "procedure",
     "living beings": "organism",
 }
-_LIST_MARK = re.compile(r"\s{2,}-\s+")
+_LIST_MARK = re.compile(r"(?<!\s)\s{2,}-\s+")
 
 
 def fits(name: str, head: bytes) -> bool:

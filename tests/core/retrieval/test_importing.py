@@ -23,7 +23,7 @@ from tests.helpers.shelf import WORDS, open_store, sentences
 
 ROOT = Path(__file__).resolve().parents[3]
 OWN = Options(licence="own")
-KILLS = 10
+KILLS = 8
 
 
 @pytest.fixture
