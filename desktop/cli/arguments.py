@@ -136,6 +136,12 @@ def _add_reading(commands: _Commands) -> None:
     search = _command(acts, "search", tr("passages for a text"))
     search.add_argument("text")
     search.add_argument("-k", type=_at_least_one, default=5, help=tr("how many"))
+    reindex = _command(acts, "reindex", tr("make again what can be made from the knowledge itself"))
+    reindex.add_argument("--vectors", action="store_true", required=True, help=tr("vectors that passages lack"))
+    judged = _command(acts, "eval", tr("how well the search finds, on public question sets"))
+    judged.add_argument("--data", type=Path, required=True, metavar="DIR", help=tr("folder of public data sets"))
+    judged.add_argument("--questions", type=Path, default=None, metavar="FILE", help=tr("questions of your own, TOML"))
+    judged.add_argument("--corpus", type=_at_least_one, default=5000, help=tr("answers to search in"))
 
 
 def _add_licence(parser: argparse.ArgumentParser) -> None:

@@ -149,7 +149,11 @@ def _hit(case: Case, wanted: str) -> CaseHit:
 
 
 def show_knowledge(chosen: argparse.Namespace) -> int:
-    """`knowledge list`, `knowledge search`."""
+    """`knowledge list`, `knowledge search`; the other actions have a module of their own."""
+    if chosen.action in ("eval", "reindex"):
+        from desktop.cli import evaluation  # with the search and its libraries
+
+        return evaluation.ACTIONS[chosen.action](chosen)
     with opened(chosen, writes=False) as session:
         {"list": _list_knowledge, "search": _search_knowledge}[chosen.action](session, chosen)
     return EXIT_DONE

@@ -1,0 +1,106 @@
+"""`wardround knowledge eval`: how well the search finds; `knowledge reindex --vectors`: vectors that are missing."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+from pathlib import Path
+
+from core import paths
+from core.bench import retrieval
+from core.bench.retrieval import Outcome, Question
+from core.domain.ports import Embedder
+from core.errors import EXIT_DONE, ModelError, UserError
+from desktop.cli.session import Session, opened
+from desktop.cli.terminal import columns, counted
+from desktop.i18n import tr
+from desktop.vectors import KnowledgeVectors, packed_embedder
+
+FOLDER = "evaluation"
+
+
+def evaluate(chosen: argparse.Namespace) -> int:
+    """Every way to search on the question sets of the data folder, and on a file of questions if one is given."""
+    with opened(chosen, writes=False) as session:
+        archive = chosen.data / retrieval.MEDQUAD
+        if not archive.is_file():
+            raise UserError(
+                tr("There is no {file} in {folder}.", file=retrieval.MEDQUAD, folder=chosen.data), code="data"
+            )
+        questions = _questions(chosen.questions) if chosen.questions else ()
+        outcomes = _outcomes(session, archive, questions, corpus=chosen.corpus)
+        if session.terminal.json:
+            session.terminal.value(outcomes)
+        for line in columns(_table(outcomes)):
+            session.terminal.say(line)
+    return EXIT_DONE
+
+
+def _questions(file: Path) -> tuple[Question, ...]:
+    try:
+        return retrieval.read_questions(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(tr("The file {file} cannot be read.", file=file), code="bench_questions") from error
+
+
+def _outcomes(session: Session, archive: Path, questions: tuple[Question, ...], *, corpus: int) -> tuple[Outcome, ...]:
+    say, folder = session.terminal.part, paths.cache_folder() / FOLDER
+    say(tr("reading {file}", file=archive.name))
+    with archive.open("rb") as stream:
+        answers = retrieval.read_answers(stream)
+    sets = retrieval.choose(answers, corpus=corpus)
+    embedder = _embedder(session)
+
+    def told(done: int, total: int) -> None:
+        session.terminal.progress(done, total, tr("making vectors"))
+
+    try:
+        say(tr("searching {n} answers", n=len(sets.corpus)))
+        found = retrieval.evaluate_answers(
+            answers, sets, folder / f"answers-{len(sets.corpus)}", embedder=embedder, on_texts=told
+        )
+        if questions:
+            found += retrieval.evaluate_starter(questions, folder / "starter", embedder=embedder, on_texts=told)
+    finally:
+        if embedder is not None:
+            embedder.close()
+    return found
+
+
+def _embedder(session: Session) -> Embedder | None:
+    """The embedder of the settings; without it only the ways by words are judged, and that is said."""
+    settings = session.bench.settings
+    if not settings.models.embedder:
+        return None
+    try:
+        return packed_embedder(settings)
+    except (UserError, ModelError) as error:
+        session.terminal.remark(error.text)
+        return None
+
+
+def _table(outcomes: tuple[Outcome, ...]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [(tr("set"), "n", "nDCG@10", "R@5", tr("system"))]
+    rows += [(o.set, str(o.n), f"{o.ndcg:.3f}", f"{o.recall:.3f}", o.system) for o in outcomes]
+    return rows
+
+
+def reindex(chosen: argparse.Namespace) -> int:
+    """Make the vectors that passages lack; what an earlier, stopped one made is kept."""
+    with opened(chosen, writes=True) as session:
+        vectors = KnowledgeVectors(session.profile, session.bench.settings)
+
+        def told(done: int, total: int) -> None:
+            session.terminal.progress(done, total, tr("making vectors"))
+
+        try:
+            made = vectors.build(on_texts=told, stop=threading.Event())
+        finally:
+            vectors.close()
+        if session.terminal.json:
+            session.terminal.value(made)
+        session.terminal.say(tr("{passages} given vectors.", passages=counted(made, tr("passage"), tr("passages"))))
+    return EXIT_DONE
+
+
+ACTIONS = {"eval": evaluate, "reindex": reindex}
