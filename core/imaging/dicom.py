@@ -11,6 +11,7 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Literal
 
 import pydicom
@@ -28,7 +29,7 @@ from pydicom.uid import (
 )
 
 from core.errors import UserError
-from core.imaging import header, soundness
+from core.imaging import elements, header, soundness
 from core.imaging.facts import Instance
 
 INFLATED_BYTES = 64 << 20
@@ -131,9 +132,9 @@ def _is_sequence(tag: int) -> bool:
 def _settle_syntax(dataset: Dataset, *, has_preamble: bool) -> None:
     """A file with a meta header must name its syntax; one without any has the encoding that it was parsed with."""
     meta = getattr(dataset, "file_meta", None)
-    if meta is not None and meta.get("TransferSyntaxUID"):
+    if meta is not None and elements.word(meta, "TransferSyntaxUID"):
         return
-    if has_preamble or not (dataset.get("SOPClassUID") and dataset.get("SOPInstanceUID")):
+    if has_preamble or not (elements.word(dataset, "SOPClassUID") and elements.word(dataset, "SOPInstanceUID")):
         code = "D19" if has_preamble else "D01"
         text = "The DICOM file does not name its transfer syntax; a guess could show a wrong image."
         raise UserError(text if has_preamble else "This is not a DICOM file.", code=code)
@@ -148,8 +149,13 @@ def _settle_syntax(dataset: Dataset, *, has_preamble: bool) -> None:
 
 def sop_class(dataset: Dataset) -> str:
     """Name of the SOP class by the dictionary (PS3.6 A.1), its UID where it is private; "" where the file has none."""
-    named = dataset.get("SOPClassUID") or dataset.file_meta.get("MediaStorageSOPClassUID")
-    return str(UID(str(named)).name) if named else ""
+    named = elements.word(dataset, "SOPClassUID") or elements.word(dataset.file_meta, "MediaStorageSOPClassUID")
+    return _class_name(named)
+
+
+@cache
+def _class_name(uid: str) -> str:
+    return str(UID(uid).name) if uid else ""
 
 
 def kind(dataset: Dataset) -> Kind:

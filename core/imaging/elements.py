@@ -14,27 +14,30 @@ from pydicom.dataset import Dataset
 from pydicom.multival import MultiValue
 from pydicom.tag import BaseTag, Tag
 
-TEXT = {"AE", "AS", "CS", "DA", "DS", "DT", "IS", "LO", "PN", "SH", "TM", "UI"}
+TEXT = frozenset(("AE", "AS", "CS", "DA", "DS", "DT", "IS", "LO", "PN", "SH", "TM", "UI"))
+SHORT = "US"  # one unsigned number of two bytes
 ESCAPE = b"\x1b"  # announces another character set
 
 
 @cache
-def _known(name: str) -> tuple[BaseTag, bool]:
-    """The tag of a keyword, and whether its values are short text."""
+def _known(name: str) -> tuple[BaseTag, str]:
+    """The tag of a keyword, and its kind of value by the dictionary."""
     tag = Tag(tag_for_keyword(name) or 0)
-    return tag, dictionary_VR(tag) in TEXT
+    return tag, dictionary_VR(tag)
 
 
 def words(dataset: Dataset, name: str) -> tuple[str, ...]:
     """An element's values, each as one line of text; () if absent or empty."""
-    tag, is_text = _known(name)
+    tag, kind = _known(name)
     element = dataset._dict.get(tag)
     if element is None:
         return ()
-    if is_text and isinstance(element, RawDataElement) and element.VR in (None, *TEXT):
+    if isinstance(element, RawDataElement) and element.VR in (kind, None):
         raw = element.value or b""
-        if raw.isascii() and ESCAPE not in raw:
+        if kind in TEXT and raw.isascii() and ESCAPE not in raw:
             return _lines(raw.decode("ascii").split("\\")) if raw else ()
+        if kind == SHORT and len(raw) == 2:
+            return (str(int.from_bytes(raw, "little" if element.is_little_endian else "big")),)
     value = dataset[tag].value
     values = list(value) if isinstance(value, MultiValue | list) else [] if value is None else [value]
     return _lines([str(item) for item in values])

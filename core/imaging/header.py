@@ -31,8 +31,8 @@ def instance(dataset: Dataset) -> Instance:
         sop_uid=word(dataset, "SOPInstanceUID"),
         sop_class=word(dataset, "SOPClassUID"),
         modality=word(dataset, "Modality"),
-        rows=int(dataset.Rows),
-        columns=int(dataset.Columns),
+        rows=whole(dataset, "Rows") or 0,
+        columns=whole(dataset, "Columns") or 0,
         frames=soundness.frames(dataset),
         patient=patient(dataset),
         issuer=word(dataset, "IssuerOfPatientID"),
@@ -46,8 +46,8 @@ def instance(dataset: Dataset) -> Instance:
         acquisition=word(dataset, "AcquisitionNumber"),
         echo=word(dataset, "EchoNumbers"),
         phase=word(dataset, "TemporalPositionIdentifier"),
-        samples=int(dataset.SamplesPerPixel),
-        photometric=str(dataset.PhotometricInterpretation),
+        samples=whole(dataset, "SamplesPerPixel") or 1,
+        photometric=word(dataset, "PhotometricInterpretation"),
         slope=slope[0] if slope else None,
         intercept=intercept[0] if intercept else None,
         syntax=syntax,
@@ -125,7 +125,10 @@ def _has_overlay(dataset: Dataset) -> bool:
 def _remarks(dataset: Dataset, syntax: str) -> Iterator[str]:
     if syntax not in syntaxes.NATIVE:
         yield NOT_VERIFIABLE
-    if "RedPaletteColorLookupTableDescriptor" in dataset and dataset.PhotometricInterpretation != soundness.PALETTE:
+    if (
+        "RedPaletteColorLookupTableDescriptor" in dataset
+        and word(dataset, "PhotometricInterpretation") != soundness.PALETTE
+    ):
         yield "Colour table not applied"
     if "ICCProfile" in dataset:
         yield "Colour profile not applied"

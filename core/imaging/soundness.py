@@ -109,8 +109,10 @@ def frames(dataset: Dataset) -> int:
 
 def declared_bytes(dataset: Dataset) -> int:
     """Size of the decoded pixels by the header."""
-    pixels = int(dataset.Rows) * int(dataset.Columns) * frames(dataset)
-    return -(-pixels * int(dataset.SamplesPerPixel) * int(dataset.BitsAllocated) // 8)
+    size = frames(dataset)
+    for name in ("Rows", "Columns", "SamplesPerPixel", "BitsAllocated"):
+        size *= elements.whole(dataset, name) or 0
+    return -(-size // 8)
 
 
 def _too_large(dataset: Dataset, declared: int, limit: int) -> UserError:
@@ -121,7 +123,7 @@ def _too_large(dataset: Dataset, declared: int, limit: int) -> UserError:
 def _check_length(dataset: Dataset, declared: int) -> None:
     """Native data: the length is the only proof that they are whole; two samples of chroma for four pixels in 4:2:2."""
     raw = dataset.get_item("PixelData").value or b""
-    if dataset.get("PhotometricInterpretation") == "YBR_FULL_422":
+    if elements.word(dataset, "PhotometricInterpretation") == "YBR_FULL_422":
         declared = declared * 2 // 3
     if len(raw) < declared:
         text = f"The DICOM file is cut short: {len(raw):,} of {declared:,} bytes of pixels are there."
