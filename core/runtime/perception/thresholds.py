@@ -62,6 +62,7 @@ THRESHOLDS = (
     Threshold("WR:airflow-obstruction", "fev1_fvc", "<", 0.70, "GOLD 2024"),
     Threshold("WR:cardiomegaly", "cardiothoracic_ratio", ">", 0.50, "Danzer 1919"),
     Threshold("WR:reduced-ejection-fraction", "lvef", "<=", 40, "Bozkurt 2021"),
+    Threshold("WR:below-normal-ejection-fraction", "lvef", "<", 52, "Lang 2015 (ASE/EACVI)"),
     Threshold("WR:preserved-ejection-fraction", "lvef", ">=", 50, "Bozkurt 2021"),
     Threshold("WR:reduced-urine-output", "urine_output", "<", 0.5, "KDIGO 2012"),
     Threshold("WR:high-anion-gap", "anion_gap", ">", 12, "Emmett 1977", excludes=True),
