@@ -218,5 +218,5 @@ class _Inspector:
 
 def _as_numbers(function: Any) -> Any:
     """A function of PDFium that gives addresses as plain numbers: asked once a character, its speed counts."""
-    address = ctypes.cast(function, ctypes.c_void_p).value
+    address = ctypes.cast(function, ctypes.c_void_p).value or 0
     return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(address)
