@@ -12,8 +12,9 @@ from pydicom.pixels import get_decoder
 from pydicom.pixels.processing import _expand_segmented_lut
 from pydicom.uid import UID, RLELossless
 
+from core.domain.notices import notice
 from core.errors import UserError
-from core.imaging import palettes, pixels, syntaxes, windows
+from core.imaging import dicom, palettes, pixels, syntaxes, windows
 from core.imaging.facts import Rendered
 from core.isolate import Limits
 from core.runtime.foreign import Render, Start
@@ -87,6 +88,40 @@ def test_damage_inside_a_jpeg_2000_stream_is_silent_so_the_file_hash_must_tell()
         silent += isinstance(answer, Rendered)
     assert len(seen) == 41
     assert silent >= 30  # why first import says that the integrity cannot be verified
+
+
+NATIVE = [
+    "CT_small",
+    "ExplVR_BigEnd",
+    "MR_small",
+    "MR_small_bigendian",
+    "MR_small_implicit",
+    "MR_small_padded",
+    "SC_rgb_small_odd",
+    "SC_ybr_full_422_uncompressed",
+    "examples_palette",
+    "image_dfl",
+]
+COMPRESSED = [
+    "693_J2KI",
+    "JPEG2000",
+    "JPEGLSNearLossless_08",
+    "MR_small_RLE",
+    "MR_small_jp2klossless",
+    "MR_small_jpeg_ls_lossless",
+    "SC_rgb_jpeg_dcmtk",
+    "SC_rgb_jpeg_gdcm",
+    "SC_rgb_rle",
+    "examples_jpeg2k",
+]
+
+
+def test_only_compressed_data_cannot_be_verified_at_first_import() -> None:
+    """Notice N11 for ten of ten compressed files and for none of ten native ones."""
+    for names, wanted in ((COMPRESSED, True), (NATIVE, False)):
+        for name in names:
+            found = dicom.read_header(packaged(f"{name}.dcm"), limit_bytes=LIMIT)
+            assert (notice("N11") in found.remarks) == wanted, name
 
 
 # ------------------------------------------------------------------------------------------------ colours
