@@ -109,7 +109,7 @@ class ZipSource:
     def open(self, name: str) -> IO[bytes]:
         try:
             return self._archive.open(self._prefix + name)
-        except (KeyError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+        except (KeyError, RuntimeError, zipfile.BadZipFile) as error:
             why = "lacks" if isinstance(error, KeyError) else "does not let one read"
             raise UserError(f"The ZIP {why} its file {name}.", code="pack_file") from error
 

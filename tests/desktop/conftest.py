@@ -24,7 +24,8 @@ WARM = """
 from pathlib import Path
 from core import paths
 from desktop import assembly
-with assembly.worker_parts(paths.profile_folder(), effect=lambda key: None, crash_file=lambda error: ""):
+quiet = {"effect": lambda key: None, "crash_file": lambda error: "", "on_texts": lambda done, total: None}
+with assembly.worker_parts(paths.profile_folder(), **quiet):
     pass
 """
 

@@ -9,11 +9,14 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
+from core import settings as options
 from core.domain import event as ev
 from core.domain.memory import fold
 from core.domain.notices import TEXTS
 from core.errors import EXIT_DONE
 from core.runtime import report
+from core.settings import Models, Settings
+from desktop import assembly
 from desktop.app import Session
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
@@ -26,6 +29,7 @@ def test_complaint_B4(
     qtbot: QtBot,
     open_window: Callable[..., Session],
     example: Path,
+    place: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -38,6 +42,7 @@ def test_complaint_B4(
     described.write_text(OLD)
     monkeypatch.setenv("WARDROUND_TEST_CPUINFO", str(described))
     monkeypatch.delenv("WARDROUND_TEST_BACKBONE")
+    options.save(place, Settings(models=Models(embedder="")))
     session = open_window()
     window = session.window
     window.arrivals.take([example / "01-gp-letter.txt"])
@@ -46,7 +51,7 @@ def test_complaint_B4(
     window.desk.told.connect(lambda _tone, words: told.append(words))
     window.case_page.composer.start.click()
     live = session.space.live
-    qtbot.waitUntil(lambda: live.status in ("waiting", "finished", "failed"), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not live.active and live.status not in ("", "queued"), timeout=PATIENCE)
     while live.status == "waiting":
         for row in window.run_page.question.rows:
             row.choice.choose(2)
@@ -54,7 +59,8 @@ def test_complaint_B4(
         qtbot.waitUntil(lambda: not live.active, timeout=PATIENCE)
     assert live.status == "finished", live.memory.error
     sentence = TEXTS["N13"].format(rung="no model", reason=NO_AVX2)
-    rows = session.space.stores.journal.events(live.run_id)
+    with assembly.Stores(place) as stores:
+        rows = stores.journal.events(live.run_id)
     assert sum(isinstance(row.event, ev.RungChanged) for row in rows) == 1
     assert window.run_page.badge.text() == sentence
     assert told.count(sentence) == 1
