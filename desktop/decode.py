@@ -18,7 +18,6 @@ from core import codec
 from core.errors import UserError
 from core.imaging import pictures, pixels
 from core.imaging.soundness import Card
-from core.imaging.soundness import Card
 from core.isolate import GIB, enter_jail, grant, read_frame, write_frame
 from core.readers import archive, papers
 from core.runtime import folder, opening
@@ -102,8 +101,6 @@ def answer(question: Question, data: bytes, start: Start) -> tuple[Answer, bytes
         if isinstance(question, Study):
             return papers.read(question.name, data, limit_bytes=start.file_bytes, limit_pages=start.pages), b""
         return pixels.render(data, limit_bytes=start.image_bytes)
-    except Card as error:
-        return Refused(error.code, error.text, error.series_uid), b""
     except Card as error:
         return Refused(error.code, error.text, error.series_uid), b""
     except UserError as error:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from core.domain.case import Patient, Unread
 
 FIELDS = ("name", "patient_id", "birth_date")
+STRANGER = "It names another patient than the rest of this case"
 SAID = {"name": "name", "patient_id": "patient number", "birth_date": "date of birth"}
 
 
@@ -75,4 +76,4 @@ def _filled(patient: Patient, other: Patient) -> Patient:
 
 def _sentence(differing: list[str]) -> str:
     listed = " and ".join(SAID[field] for field in differing)
-    return f"It names another patient than the rest of this case (other {listed}); it was not added."
+    return f"{STRANGER} (other {listed}); it was not added."

@@ -140,7 +140,7 @@ class _Job:
             while asked and (self._is_far_ahead(file) or any(one.sha256 == file.sha256 for one in asked)):
                 self._finish(asked.popleft())
             if (first := self._seen.get(file.sha256)) is not None:
-                self._refuse(file.name, f"Same content as {first}; read once.")
+                self._refuse(file.name, f"{items.TWIN} {first}; read once.")
                 continue
             self._decoder.begin(file.name, file.data)
             self._batch.add(file.data, "", sha256=file.sha256)

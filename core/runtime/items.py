@@ -14,6 +14,7 @@ from core.domain.case import Case, EhrDatabase, ImageRef, Item, LabTable, Note, 
 from core.domain.notices import notice
 from core.imaging.facts import Instance, Paper, Picture
 from core.imaging.series import Group
+from core.readers import hidden
 from core.readers.table import TableDocument
 from core.readers.text import TextDocument
 from core.runtime.foreign import Extract, FileAnswer, Parted, Refused
@@ -21,6 +22,7 @@ from core.runtime.foreign import Extract, FileAnswer, Parted, Refused
 PREFIXES: dict[type, str] = {Note: "n", LabTable: "t", ImageRef: "i", SeriesRef: "s", EhrDatabase: "e"}
 SIDES = {"right": "R", "left": "L", "od": "R", "os": "L", "re": "R", "le": "L"}
 LOOKS = {"fundus": "fundus photograph", "retina": "fundus photograph", "ecg": "ECG", "cxr": "chest film"}
+TWIN = "Same content as"
 DECODE_CODES = {f"D{n:02}" for n in (*range(3, 10), 13, 18)}
 
 
@@ -61,11 +63,19 @@ def remarks_of(answer: FileAnswer) -> tuple[str, ...]:
     """What is to be said of a file that was read."""
     match answer:
         case Parted():
-            own = (f"{part.title}: {remark}" for part in answer.parts for remark in part.content.remarks)
+            own = (f"{part.title}: {remark}" for part in answer.parts for remark in _own(part.content))
             return (*answer.remarks, *own)
-        case TextDocument() | TableDocument() | Paper() | Extract() | Picture():
+        case TextDocument() | TableDocument() | Paper():
+            return _own(answer)
+        case Extract() | Picture():
             return answer.remarks
     return ()
+
+
+def _own(content: TextDocument | TableDocument | Paper) -> tuple[str, ...]:
+    """Remarks but the one on hidden text, which was read: the note carries its places, the quality card says it."""
+    spans = () if isinstance(content, TableDocument) else content.hidden
+    return tuple(remark for remark in content.remarks if remark not in hidden.remark(spans))
 
 
 def _document(title: str, sha256: str, content: TextDocument | TableDocument) -> Item:

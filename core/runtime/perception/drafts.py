@@ -85,16 +85,24 @@ def without_count(note: str) -> str:
 
 
 def note_source(note: Note, start: int, end: int) -> Provenance:
-    """The span of a note, labelled with title and line."""
-    line = note.text.count("\n", 0, start) + 1
+    """The span of a note, labelled with title, page where there are pages, line, and whether it is hidden there."""
     return Provenance(
         kind="document",
         reference=note.id,
         sha256=note.sha256,
-        label=f"{note.title}, line {line}",
+        label=f"{note.title}, {place(note, start, end)}",
         start=start,
         end=end,
     )
+
+
+def place(note: Note, start: int, end: int) -> str:
+    """ "page 2, line 7" (lines count on the page), "line 12"; with what keeps a reader from seeing it there."""
+    page = note.page(start)
+    top = note.pages[page - 1] if page else 0
+    line = f"line {note.text.count(chr(10), top, start) + 1}"
+    why = next((span.why for span in note.hidden if span.start < end and start < span.end), "")
+    return ", ".join(part for part in (f"page {page}" if page else "", line, f"hidden: {why}" if why else "") if part)
 
 
 def cell_source(table: LabTable, row: LabRow) -> Provenance:

@@ -13,6 +13,7 @@ import msgspec
 
 from core.domain.case import Case, Note
 from core.retrieval.sentences import split
+from core.runtime.perception.drafts import place
 
 _QUOTE = 200
 _MACHINE = r"(?:AI|LLM|language model|chat ?bot)"
@@ -60,15 +61,14 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def instructions(case: Case) -> tuple[str, ...]:
-    """What was found, with its place, in order of title and line."""
+    """What was found, with its place, in order of title and place."""
     found = []
     for note in case.notes:
         for start, end in spans(note.text):
             quoted = " ".join(note.text[start:end].split())
             quoted = quoted if len(quoted) <= _QUOTE else quoted[: _QUOTE - 1] + "\u2026"
-            line = note.text.count("\n", 0, start) + 1
-            found.append((note.title, line, quoted))
-    return tuple(f"{title}, line {line}: \u201c{quoted}\u201d" for title, line, quoted in sorted(found))
+            found.append((note.title, start, f"{note.title}, {place(note, start, end)}: \u201c{quoted}\u201d"))
+    return tuple(text for *_, text in sorted(found))
 
 
 def without(note: Note) -> Note:

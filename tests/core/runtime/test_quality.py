@@ -15,7 +15,9 @@ SERIES = SeriesRef(
 FILM = ImageRef(id="p1", title="film.png", sha256="1" * 64, preview_sha256="2" * 64, width=1, height=1)
 
 
-def card(*items: object, unread: tuple[Unread, ...] = (), text: str = "Cough.") -> list[tuple[str, str]]:
+def card(
+    *items: object, unread: tuple[Unread, ...] = (), text: str = "A 70-year-old man with cough."
+) -> list[tuple[str, str]]:
     case = msgspec.structs.replace(workup.case_of(workup.note(text)), unread=unread)
     case = msgspec.structs.replace(case, items=(*case.items, *items))  # type: ignore[arg-type]
     found = findings.perceive(case, workup.known())
@@ -33,17 +35,17 @@ def test_a_series_says_what_is_wrong_with_it() -> None:
     assert card(SERIES) == [
         ("picture", "CT chest: present, not analysed"),
         ("series", "CT chest: 2 of 5 slices are missing"),
-        ("picture", "Image could not be decoded: CT chest, no readable slice; not analysed"),
+        ("decode failure", "Image could not be decoded: CT chest, no readable slice; not analysed"),
     ]
 
 
 def test_a_value_that_was_not_interpreted_is_named_with_its_unit() -> None:
-    (row,) = card(text="HR 800.")
+    (row,) = card(text="A 70-year-old man. HR 800.")
     assert row == ("value", "Heart rate 800/min: implausible as written")
 
 
 def test_the_same_remark_is_made_once() -> None:
-    assert len(card(text="HR 800. Later HR 800 again.")) == 1
+    assert len(card(text="A 70-year-old man. HR 800. Later HR 800 again.")) == 1
 
 
 def test_what_a_sound_work_up_would_have_is_named() -> None:
@@ -62,5 +64,7 @@ def test_what_a_sound_work_up_would_have_is_named() -> None:
 
 
 def test_how_often_a_value_is_written_is_no_remark_on_it() -> None:
-    assert card(text="HR 80. Aspirin 75 mg. " * 5) == []
-    assert card(text="HR 800. " * 5) == [("value", "Heart rate 800/min: implausible as written")]
+    assert card(text="A 70-year-old man. " + "HR 80. Aspirin 75 mg. " * 5) == []
+    assert card(text="A 70-year-old man. " + "HR 800. " * 5) == [
+        ("value", "Heart rate 800/min: implausible as written")
+    ]
