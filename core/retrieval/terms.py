@@ -39,7 +39,7 @@ def norm_word(raw: str) -> str:
 
 def norm(surface: str) -> tuple[str, ...]:
     """A surface as its normed words."""
-    return tuple(word.norm for word in words(surface))
+    return tuple(map(norm_word, _WORD.findall(surface)))
 
 
 def is_abbreviation(surface: str) -> bool:

@@ -1,4 +1,4 @@
-"""The dictionary of vocabularies: groups, spans, plurals, pairs, abbreviations (public files: test_public_knowledge)."""
+"""Dictionary of vocabularies: groups, spans, plurals, pairs, abbreviations (public files: test_public_knowledge)."""
 
 from __future__ import annotations
 
