@@ -29,8 +29,7 @@ from pydicom.uid import (
 )
 
 from core.errors import UserError
-from core.imaging import elements, header, soundness
-from core.imaging.facts import Instance
+from core.imaging import elements, soundness
 
 INFLATED_BYTES = 64 << 20
 DEPTH = 64
@@ -50,20 +49,6 @@ def quiet() -> Iterator[None]:
         warnings.simplefilter("ignore")
         config.settings.reading_validation_mode = config.IGNORE
         yield
-
-
-def read_header(data: bytes, *, limit_bytes: int) -> Instance:
-    """Header facts of a DICOM image that passed every check that needs no decoder.
-
-    Raises:
-        UserError: codes D01-D08, D13, D15-D19, or "listed" for an object that is no image.
-    """
-    with quiet():
-        dataset = parse(data)
-        if kind(dataset) != "image":
-            raise listed(dataset)
-        soundness.check(dataset, limit_bytes=limit_bytes)
-        return header.instance(dataset)
 
 
 # ------------------------------------------------------------------------------------------------ parsing

@@ -53,7 +53,7 @@ def render(data: bytes, *, limit_bytes: int) -> tuple[Rendered, bytes]:
     """The middle frame of a DICOM image as an 8-bit PNG, longer side <= 1024 px; an ECG drawn in full size.
 
     Raises:
-        UserError: as `dicom.read_header`; D13 the decoded size is not the described one.
+        UserError: as `objects.read` of an image; D13 the decoded size is not the described one.
     """
     with dicom.quiet():
         dataset = dicom.parse(data)

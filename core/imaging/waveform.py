@@ -90,7 +90,7 @@ def read(dataset: Dataset) -> Recording:
     Raises:
         UserError: D03 fewer samples than declared, D04 a description that cannot be used.
     """
-    groups = [_recording(item, dataset) for item in dataset.get("WaveformSequence") or ()]
+    groups = recordings(dataset)
     if not groups:
         raise _contradictory("WaveformSequence")
     return max(groups, key=lambda group: len(group.leads[0].values) / group.rate)

@@ -14,8 +14,8 @@ from pydicom.uid import UID, RLELossless
 
 from core.domain.notices import notice
 from core.errors import UserError
-from core.imaging import dicom, palettes, pixels, syntaxes, windows
-from core.imaging.facts import Rendered
+from core.imaging import objects, palettes, pixels, syntaxes, windows
+from core.imaging.facts import Instance, Rendered
 from core.isolate import Limits
 from core.runtime.foreign import Render, Start
 from desktop import decode
@@ -120,7 +120,8 @@ def test_only_compressed_data_cannot_be_verified_at_first_import() -> None:
     """Notice N11 for ten of ten compressed files and for none of ten native ones."""
     for names, wanted in ((COMPRESSED, True), (NATIVE, False)):
         for name in names:
-            found = dicom.read_header(packaged(f"{name}.dcm"), limit_bytes=LIMIT)
+            found, _ = objects.read(packaged(f"{name}.dcm"), limit_bytes=LIMIT)
+            assert isinstance(found, Instance)
             assert (notice("N11") in found.remarks) == wanted, name
 
 

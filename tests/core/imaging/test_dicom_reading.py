@@ -8,13 +8,19 @@ import pytest
 from PIL import Image
 
 from core.errors import UserError
-from core.imaging import dicom, pixels, windows
+from core.imaging import objects, pixels, windows
 from core.imaging.facts import Instance
 from tests.helpers.dicom_files import FILES, LIMIT, changed, packaged, with_long_syntax
 
 
+def facts(data: bytes) -> Instance:
+    found, _ = objects.read(data, limit_bytes=LIMIT)
+    assert isinstance(found, Instance)
+    return found
+
+
 def header(name: str) -> Instance:
-    return dicom.read_header(packaged(name), limit_bytes=LIMIT)
+    return facts(packaged(name))
 
 
 def drawn(name: str) -> np.ndarray:
@@ -78,7 +84,7 @@ def test_packaged_files_that_are_refused(name: str, code: str, words: str) -> No
 )
 def test_contradictions_are_found_before_a_decoder_runs(elements: dict[str, object], code: str, words: str) -> None:
     with pytest.raises(UserError) as refused:
-        dicom.read_header(changed("CT_small.dcm", **elements), limit_bytes=LIMIT)
+        facts(changed("CT_small.dcm", **elements))
     assert refused.value.code == code
     assert words in refused.value.text
 
@@ -88,7 +94,7 @@ def test_video_and_jpeg_xl_are_named() -> None:
     jpeg_xl = with_long_syntax("1.2.840.10008.1.2.4.110")
     for data, code, words in ((video, "D08", "Video is not supported"), (jpeg_xl, "D06", "JPEG XL")):
         with pytest.raises(UserError) as refused:
-            dicom.read_header(data, limit_bytes=LIMIT)
+            facts(data)
         assert refused.value.code == code
         assert words in refused.value.text
 

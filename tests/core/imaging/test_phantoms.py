@@ -6,7 +6,8 @@ import numpy as np
 import pydicom
 import pytest
 
-from core.imaging import dicom, film, phantom
+from core.imaging import film, objects, phantom
+from core.imaging.facts import Instance
 
 WHO = film.Identity(name="Example^Margaret", patient_id="E1", birth_date="19580322", sex="F")
 
@@ -36,7 +37,8 @@ def test_the_heart_is_as_wide_as_asked(ratio: float) -> None:
 
 def test_the_film_is_a_dicom_object(chest: np.ndarray) -> None:
     data = film.write_chest_film(chest, WHO)
-    found = dicom.read_header(data, limit_bytes=1 << 30)
+    found, _ = objects.read(data, limit_bytes=1 << 30)
+    assert isinstance(found, Instance)
     assert (found.modality, found.view, found.body_part, found.rows) == ("DX", "PA", "CHEST", 1024)
     assert (found.patient.name, found.patient.birth_date, found.patient.sex) == ("Example, Margaret", "1958-03-22", "F")
     dataset = pydicom.dcmread(io.BytesIO(data))
