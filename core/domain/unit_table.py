@@ -45,6 +45,7 @@ FACTORS: dict[str, dict[str, float]] = {
     "L": {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "um": 1e-6, "[in]": 0.0254, "[ft]": 0.3048},
     "L2": {"m2": 1.0, "cm2": 1e-4, "mm2": 1e-6},
     "M L-2": {"kg/m2": 1e3, "g/m2": 1.0},
+    "L3 S-1": {"mL/m2": 1e-6},  # a volume indexed to body surface; no length
     "L3": {"L": 1e-3, "dL": 1e-4, "mL": 1e-6, "uL": 1e-9, "fL": 1e-18},
     "L T-1": {"mm/h": 1e-3 / _HOUR},
     "K": {"K": 1.0, "Cel": 1.0, "[degF]": 5 / 9},
@@ -143,6 +144,7 @@ SHOWN = {
     "mm[Hg]": "mmHg", "cm[H2O]": "cmH\u2082O", "Cel": "°C", "[degF]": "°F", "%": "%", "{fraction}": "", "{ratio}": "",
     "{score}": "", "10*9/L": "×10⁹/L", "10*12/L": "×10¹²/L", "10*3/uL": "×10³/µL", "10*6/uL": "×10⁶/µL",
     "mL/min/1.73m2": "mL/min/1.73 m²", "m2": "m²", "cm2": "cm²", "mm2": "mm²", "kg/m2": "kg/m²", "g/m2": "g/m²",
+    "mL/m2": "mL/m²",
     "/mm3": "/mm³", "[lb]": "lb", "[oz]": "oz", "[in]": "in", "[ft]": "ft", "[hnsf'U]": "HU", "[diop]": "D", "deg": "°",
     "a": "years", "mo": "months", "wk": "weeks", "d": "days",
 }  # fmt: skip
