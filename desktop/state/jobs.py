@@ -7,7 +7,7 @@ for none of them. Knows no Qt.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +19,10 @@ from core.domain.memory import WorkingMemory, fold
 from core.domain.report import Report
 from core.errors import UserError
 from core.runtime.examples import TITLES
+from core.settings import Settings, save
 from desktop.i18n import tr
+from desktop.state import settings_form
+from desktop.state.settings_form import Value
 
 if TYPE_CHECKING:
     from core.store.journal import RunRow
@@ -133,6 +136,24 @@ def import_example(bench: Workbench, letter: str) -> Job[Case]:
             progress(0, 0, tr("writing the example"))
             examples.write(letter, Path(folder))
             return import_files(bench, [Path(folder)], title=EXAMPLES[letter])(progress, stop)
+
+    return work
+
+
+def save_settings(bench: Workbench, answers: Mapping[str, Value]) -> Job[Settings]:
+    """Change settings of the profile and write them.
+
+    Raises:
+        UserError: a value that cannot be, or a file that cannot be written; the settings are as they were.
+    """
+
+    def work(progress: Progress, stop: threading.Event) -> Settings:
+        settings = settings_form.changed(bench.settings, answers)
+        try:
+            save(bench.profile, settings)
+        except OSError as error:
+            raise UserError(tr("The settings could not be written: {why}.", why=error.strerror), code="disk") from error
+        return settings
 
     return work
 

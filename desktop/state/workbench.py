@@ -37,8 +37,7 @@ class Stores(Protocol):
 class Workbench(Protocol):
     """The profile this window works in."""
 
-    @property
-    def settings(self) -> Settings: ...
+    settings: Settings  # those of the profile now; a run keeps those it began under
 
     @property
     def profile(self) -> Path: ...

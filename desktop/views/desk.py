@@ -5,7 +5,7 @@ Starts jobs of `desktop.state.jobs` through `desktop.operation` and hands result
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -18,6 +18,7 @@ from desktop.operation import Explain, Job, Operation
 from desktop.state import jobs
 from desktop.state.case_list import CaseList
 from desktop.state.jobs import Interrupted, Opened, Shown
+from desktop.state.settings_form import Value
 from desktop.state.source import Source, resolve
 from desktop.state.workspace import Workspace
 
@@ -34,6 +35,7 @@ class Desk(QObject):
     import_moved = Signal(int, int, str)
     import_over = Signal(object, str)  # Case or None, sentence of the failure
     left_over = Signal(object)  # Interrupted
+    settings_changed = Signal()
 
     def __init__(self, space: Workspace, cases: CaseList, explain: Explain, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -188,6 +190,20 @@ class Desk(QObject):
         if self.case is not None and self.space.live.row is not None:
             job = jobs.export_html(self.space.bench, self.space.live.run_id, target, case_id=self.case.id)
             self.work(job, lambda path: self.exported.emit(str(path)))
+
+    # --------------------------------------------------------------------------------------- settings
+
+    def save_settings(
+        self, answers: Mapping[str, Value], *, done: Callable[[], object], failed: Callable[[str], object]
+    ) -> None:
+        """Keep changed settings; what begins from now on is done under them."""
+
+        def kept(settings: object) -> None:
+            self.space.bench.settings = settings  # type: ignore[assignment]
+            self.settings_changed.emit()
+            done()
+
+        self.work(jobs.save_settings(self.space.bench, answers), kept, failed)
 
     def source(self, evidence_id: str, *, from_report: bool) -> Source | None:
         """Where a piece of evidence comes from, by the report's case revision or by the live run's."""

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
 from core.domain.notices import INTENDED_USE, notice
 from desktop.i18n import tr
 from desktop.operation import Explain, Operation
+from desktop.state import settings_form
 from desktop.state.case_list import CaseList
 from desktop.state.jobs import Interrupted, Opened, Shown
 from desktop.state.workspace import Workspace
@@ -34,6 +35,7 @@ from desktop.views.patient_head import PatientHead
 from desktop.views.pieces import text
 from desktop.views.report_page import ReportPage
 from desktop.views.run_page import RunPage
+from desktop.views.settings_dialog import SettingsDialog
 from desktop.views.strips import Strips
 
 CASE, RUN, REPORT = 0, 1, 2
@@ -154,6 +156,7 @@ class Window(QMainWindow):
         desk.report_ready.connect(self._on_report)
         desk.exported.connect(self._on_exported)
         desk.left_over.connect(self._offer_resume)
+        desk.settings_changed.connect(lambda: self.case_page.composer.show_model(space.model))
         self.arrivals.attach(desk)
         space.live.changed.connect(self._on_live)
         space.live.settled.connect(self._on_settled)
@@ -380,6 +383,15 @@ class Window(QMainWindow):
 
     def show_keys(self) -> None:
         KeySheet(self).open()
+
+    def show_settings(self) -> None:
+        """Change the settings of the profile."""
+        self._with_desk(self._open_settings)
+
+    def _open_settings(self, desk: Desk) -> None:
+        dialog = SettingsDialog(self, settings_form.lines(desk.space.bench.settings))
+        dialog.saved.connect(lambda answers: desk.save_settings(answers, done=dialog.accept, failed=dialog.complain))
+        dialog.open()
 
     def show_about(self) -> None:
         About(self, self.desk.space.model if self.desk else "").open()
