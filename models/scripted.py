@@ -242,7 +242,8 @@ class HashEmbedder(Embedder):
         self.calls += 1
         sums = [0.0] * self._info.dim
         for word in words or [""]:
-            digest = hashlib.sha256(f"{self._info.pack_id} {word.strip('.,;:!?()')}".encode()).digest()
+            said = f"{self._info.pack_id} {word.strip('.,;:!?()')}".encode(errors="replace")
+            digest = hashlib.sha256(said).digest()
             sums[int.from_bytes(digest[:4], "big") % self._info.dim] += 1.0 if digest[4] % 2 else -1.0
         length = math.sqrt(math.fsum(value * value for value in sums)) or 1.0
         return np.array([value / length for value in sums], np.float32)
