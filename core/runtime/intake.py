@@ -34,7 +34,7 @@ Progress = Callable[[int, int, str], None]
 Told = Callable[[str, str], None]
 AHEAD_FILES, AHEAD_BYTES = 32, 32 << 20  # read and not yet answered for
 TRIES = 3  # images of a series that are tried for its preview
-ABSENT = "The DICOMDIR lists it, but it is not among the files."
+ABSENT = "It lists {count} that are not among the files imported ({names})."
 OUTSIDE = "It lists a file outside its folder ({path}), which was not opened."
 
 
@@ -205,10 +205,12 @@ class _Job:
         """What a DICOMDIR lists and is not there, and what it must not list. It is a hint; files decide."""
         here = {name.casefold() for name in self._found.names}
         for name, directory in self._found.directories:
-            place = f"{name.rpartition('/')[0]}/".lstrip("/")
-            for entry in directory.entries:
-                if f"{place}{entry.path}".casefold() not in here:
-                    self._refuse(f"{place}{entry.path}", ABSENT)
+            place = f"{name.rpartition('/')[0]}/".lstrip("/").casefold()
+            absent = [entry.path for entry in directory.entries if place + entry.path.casefold() not in here]
+            if absent:
+                count = f"{len(absent)} files" if len(absent) > 1 else "1 file"
+                named = ", ".join(absent[:3]) + (", …" if len(absent) > 3 else "")
+                self._refuse(name, ABSENT.format(count=count, names=named))
             for path in directory.refused:
                 self._refuse(name, OUTSIDE.format(path=path))
 
