@@ -29,7 +29,7 @@ from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Pack
 
 BATCH = 500  # texts; what a kill costs at most
-BLOCK = 8192  # rows of one product
+BLOCK = 1024  # rows of one product: it stays in the cache, and in one thread
 ALL_WINDOWS_UP_TO = 100_000  # passages of a pack; above that, one vector each
 Windows = Literal["all", "first"]
 OnTexts = Callable[[int, int], None]

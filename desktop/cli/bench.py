@@ -41,7 +41,11 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(chosen: argparse.Namespace) -> int:
-    """All ratios; exit code 1 when a target is missed."""
+    """All ratios, or with `--passages` the search at one size; exit code 1 when a target is missed."""
+    if chosen.passages:
+        from desktop.cli import evaluation
+
+        return evaluation.measure_scale(chosen)
     with opened(chosen, writes=False) as session:
         measured = _measured(session, chosen.backbone)
         if session.terminal.json:

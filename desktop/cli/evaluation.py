@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 import threading
 from pathlib import Path
 
 from core import paths
-from core.bench import retrieval
+from core.bench import retrieval, scale
 from core.bench.retrieval import Outcome, Question
+from core.bench.scale import Scaled
 from core.domain.ports import Embedder
-from core.errors import EXIT_DONE, ModelError, UserError
+from core.errors import EXIT_ACT, EXIT_DONE, ModelError, UserError
+from desktop import assembly
 from desktop.cli.session import Session, opened
 from desktop.cli.terminal import columns, counted
 from desktop.i18n import tr
@@ -34,6 +37,14 @@ def evaluate(chosen: argparse.Namespace) -> int:
         for line in columns(_table(outcomes)):
             session.terminal.say(line)
     return EXIT_DONE
+
+
+def _archive(data: Path) -> Path:
+    archive = data / retrieval.MEDQUAD
+    if not archive.is_file():
+        where = tr("There is no {file} in {folder}.", file=retrieval.MEDQUAD, folder=data)
+        raise UserError(where, code="bench_data")
+    return archive
 
 
 def _questions(file: Path) -> tuple[Question, ...]:
@@ -101,6 +112,42 @@ def reindex(chosen: argparse.Namespace) -> int:
             session.terminal.value(made)
         session.terminal.say(tr("{passages} given vectors.", passages=counted(made, tr("passage"), tr("passages"))))
     return EXIT_DONE
+
+
+def measure_scale(chosen: argparse.Namespace) -> int:
+    """`bench speed --passages N`: the search among that many passages; exit code 1 when a target is missed."""
+    with opened(chosen, writes=False) as session, tempfile.TemporaryDirectory(prefix="wardround-") as folder:
+        embedder = _embedder(session)
+        try:
+            sentences = scale.sentences_of(_texts(chosen.data))
+            found = scale.measure(
+                sentences, chosen.passages, Path(folder), embedder=embedder, say=session.terminal.part
+            )
+        finally:
+            if embedder is not None:
+                embedder.close()
+        if session.terminal.json:
+            session.terminal.value(found)
+        for line in columns(_scale_table(found)):
+            session.terminal.say(line)
+        memory = assembly.resident_bytes() // 1_000_000
+        session.terminal.say(tr("memory of the process: {n} MB", n=memory))
+    return EXIT_DONE if found.met else EXIT_ACT
+
+
+def _texts(data: Path | None) -> list[str]:
+    """The public answers, or without them the texts of the starter set."""
+    if data is None:
+        return [text for condition in assembly.starter_conditions() for text in condition.sections.values()]
+    with _archive(data).open("rb") as stream:
+        return [answer.text for answer in retrieval.read_answers(stream)]
+
+
+def _scale_table(found: Scaled) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [("", "n", tr("p50"), tr("p95"), tr("most, processor ms"))]
+    rows += [(t.name, str(t.n), f"{t.p50:.1f}", f"{t.p95:.1f}", f"{t.most:.1f}") for t in found.times]
+    built = tr("rows {a} s, index {b} s, {c} MB", a=found.rows_s, b=found.index_s, c=found.index_bytes // 1_000_000)
+    return [*rows, (tr("built"), str(found.passages), "", "", built)]
 
 
 ACTIONS = {"eval": evaluate, "reindex": reindex}

@@ -97,6 +97,17 @@ def test_a_passage_counts_by_its_best_window() -> None:
     assert rows.scores(np.array([0, 1], np.float32), 2) == pytest.approx([1.0, 0.8], abs=1e-3)
 
 
+def test_half_floats_are_widened_exactly() -> None:
+    """Every finite float16 against NumPy's own conversion."""
+    halves = np.arange(1 << 16, dtype=np.uint16)
+    halves = halves[np.isfinite(halves.view(np.float16))]
+    padded = np.zeros((len(halves), 2), np.uint16)
+    padded[:, 0] = halves
+    rows = Rows(np.arange(len(halves), dtype=np.uint32), padded.view(np.float16))
+    found = rows.scores(np.array([1, 0], np.float32), 1000)
+    assert np.array_equal(found, halves.view(np.float16).astype(np.float32))
+
+
 def test_a_long_passage_has_a_vector_for_each_window(place: Place) -> None:
     place.embedder = HashEmbedder(window=5)
     fill(place, ("One two three four five. Calf calf calf calf calf.",))

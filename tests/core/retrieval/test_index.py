@@ -166,6 +166,8 @@ def test_filters_hold_and_score_nothing(store: KnowledgeStore, index: PassageInd
         assert all(free[hit.cid] == pytest.approx(hit.score, abs=1e-3) for hit in hits)
         return sorted(keys(store, hits))
 
+    everything = index.search_terms("fever", 10, Filters(packs=("lib", "other")))
+    assert everything == index.search_terms("fever", 10)
     assert found(Filters(packs=("lib",))) == ["lib:a#1", "lib:a#2", "lib:b#1"]
     assert found(Filters(packs=())) == []
     assert found(Filters(docs=("lib:b",))) == ["lib:b#1"]  # not "cough four": a filter makes no term optional
@@ -174,6 +176,10 @@ def test_filters_hold_and_score_nothing(store: KnowledgeStore, index: PassageInd
     assert found(Filters(langs=("de",))) == []
     assert found(Filters(year_from=2000)) == []
     assert index.count_passages(Filters(docs=("lib:a",))) == 2
+    store.put_pack(pack("third"), [doc("a", "Fever six.")], actor="me")
+    assert sorted(keys(store, index.search_terms("fever", 10, Filters(packs=("lib", "other"))))) == [
+        "lib:a#1", "lib:a#2", "lib:b#1", "other:a#1",
+    ]  # fmt: skip
 
 
 def test_a_long_text_is_searched_again_as_its_problem_list(store: KnowledgeStore, index: PassageIndex) -> None:
