@@ -30,6 +30,7 @@ from core.store.knowledge_values import Pack
 
 BATCH = 500  # texts; what a kill costs at most
 BLOCK = 1024  # rows of one product: it stays in the cache, and in one thread
+KEPT_ROWS = 120_000  # in all; so many are kept in memory as float32: 184 MB of 384 numbers each
 ALL_WINDOWS_UP_TO = 100_000  # passages of a pack; above that, one vector each
 Windows = Literal["all", "first"]
 OnTexts = Callable[[int, int], None]
@@ -86,8 +87,9 @@ class VectorIndex:
         held = [rows for pack in packs if (rows := self._complete(pack)) is not None and len(rows.ids)]
         if not held or k < 1:
             return ()
+        keep = sum(len(rows.ids) for rows in held) <= KEPT_ROWS
         cids = np.concatenate([rows.cids for rows in held])
-        scores = np.concatenate([rows.scores(vector, BLOCK) for rows in held])
+        scores = np.concatenate([rows.scores(vector, BLOCK, keep=keep) for rows in held])
         if among is not None:
             inside = np.isin(cids, among)
             cids, scores = cids[inside], scores[inside]
@@ -201,10 +203,10 @@ def text_of(passage: Passage) -> str:
 
 def _best(cids: NDArray[np.uint32], scores: NDArray[np.float32], k: int) -> tuple[Ranked, ...]:
     """The k best, by score, then number. Rounded: the last bits depend on a row's place in its block."""
-    scores = np.round(scores, 5)
     if len(scores) > k:
-        kept = scores >= np.partition(scores, -k)[-k]
+        kept = scores >= np.partition(scores, -k)[-k] - 1e-5
         cids, scores = cids[kept], scores[kept]
+    scores = np.round(scores, 5)
     order = np.lexsort((cids, -scores))[:k]
     return tuple(Ranked(int(cids[place]), float(scores[place])) for place in order)
 

@@ -25,6 +25,7 @@ VERSION = 1
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 _HALF, _CID = np.dtype("<f2"), np.dtype("<u4")
 _RAISE = np.float32(2.0**112)
+_STEP = 1024  # rows widened at once
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -58,6 +59,7 @@ class Rows:
     def __init__(self, ids: NDArray[np.uint32], vectors: NDArray[np.float16]) -> None:
         self.ids = ids
         self.vectors = vectors
+        self._room: tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None
 
     @cached_property
     def _starts(self) -> NDArray[np.intp]:
@@ -77,16 +79,30 @@ class Rows:
         """Those of the passages that have no row here, ascending."""
         return np.setdiff1d(cids, self.cids)
 
-    def scores(self, vector: NDArray[np.float32], block: int) -> NDArray[np.float32]:
-        """Cosine of each passage's best window, in the order of `cids`; exact, `block` rows at a time."""
+    def scores(self, vector: NDArray[np.float32], block: int, *, keep: bool = False) -> NDArray[np.float32]:
+        """Cosine of each passage's best window, in the order of `cids`; exact, `block` rows at a time.
+
+        `keep` holds the vectors widened in memory: four times as fast from the second time on, 4 dim bytes a row.
+        """
         found = np.empty(len(self.ids), np.float32)
-        halves = self.vectors.view(np.uint16)
-        wide, spare = (np.empty((min(block, len(found)), self.vectors.shape[1]), np.uint32) for _ in range(2))
         raised = vector.astype(np.float32) * _RAISE
         for first in range(0, len(found), block):
-            part = halves[first : first + block]
-            np.dot(_widened(part, wide, spare), raised, out=found[first : first + block])
-        return np.maximum.reduceat(found, self._starts)
+            part = self._wide[first : first + block] if keep else self._widen(first, block)
+            np.dot(part, raised, out=found[first : first + block])
+        return found if len(self._starts) == len(found) else np.maximum.reduceat(found, self._starts)
+
+    @cached_property
+    def _wide(self) -> NDArray[np.float32]:
+        wide = np.empty(self.vectors.shape, np.float32)
+        for first in range(0, len(wide), _STEP):
+            wide[first : first + _STEP] = self._widen(first, _STEP)
+        return wide
+
+    def _widen(self, first: int, block: int) -> NDArray[np.float32]:
+        part = self.vectors[first : first + block].view(np.uint16)
+        if self._room is None or len(self._room[0]) < len(part):
+            self._room = (np.empty(part.shape, np.uint32), np.empty(part.shape, np.uint32))
+        return _widened(part, *self._room)
 
 
 def _widened(halves: NDArray[np.uint16], wide: NDArray[np.uint32], spare: NDArray[np.uint32]) -> NDArray[np.float32]:

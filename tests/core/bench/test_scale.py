@@ -11,7 +11,9 @@ from core.bench.scale import Scaled, Times
 from models.scripted import HashEmbedder
 from tests.helpers.shelf import WORDS
 
-SENTENCES = tuple(f"{first} with {second} and {n}." for n, (first, second) in enumerate(zip(WORDS, WORDS[1:])))
+SENTENCES = tuple(
+    f"{first} with {second} and {n}." for n, (first, second) in enumerate(zip(WORDS[:-1], WORDS[1:], strict=True))
+)
 
 
 def test_a_size_is_built_and_asked(tmp_path: Path) -> None:

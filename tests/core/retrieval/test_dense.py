@@ -106,6 +106,8 @@ def test_half_floats_are_widened_exactly() -> None:
     rows = Rows(np.arange(len(halves), dtype=np.uint32), padded.view(np.float16))
     found = rows.scores(np.array([1, 0], np.float32), 1000)
     assert np.array_equal(found, halves.view(np.float16).astype(np.float32))
+    for _ in range(2):
+        assert np.array_equal(rows.scores(np.array([1, 0], np.float32), 1000, keep=True), found)
 
 
 def test_a_long_passage_has_a_vector_for_each_window(place: Place) -> None:
