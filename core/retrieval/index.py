@@ -29,6 +29,7 @@ from core.retrieval.query import (
     PASSAGE_BOOSTS,
     Branch,
     Filters,
+    Frequency,
     Ranked,
     boolean,
     clauses,
@@ -44,6 +45,7 @@ from core.store.knowledge import KnowledgeStore
 BRANCH = 200  # hits of one branch
 PROBLEM_TERMS = 24
 WAIT_SECONDS = 30.0
+MOST_REMEMBERED = 200_000  # terms
 _log = logger("knowledge")
 
 
@@ -56,6 +58,7 @@ class PassageIndex:
         self._store = store
         self._parts: dict[str, tantivy.Index] = {}
         self._everything: dict[tuple[str, tuple[str, ...]], bool] = {}
+        self._known: dict[str, dict[tuple[str, str], int]] = {}
         self._seen = ""
 
     # ------------------------------------------------------------------------------------------------ searching
@@ -103,15 +106,30 @@ class PassageIndex:
         index = self._parts[part]
         searcher = index.searcher()
         fields = PASSAGE_BOOSTS if part == PASSAGES else DOC_BOOSTS
-        known = clauses(wanted, searcher.doc_freq, searcher.num_docs, fields=fields, most=most)
+        known = clauses(wanted, self._frequency(part), searcher.num_docs, fields=fields, most=most)
         if not known or k < 1:
             return ()
         query = boolean(index.schema, known, self._needed(part, filters))
         hits = searcher.search(query, limit=max(2 * k, 64), count=False).hits
-        numbers = searcher.fast_field_values("cid", [address for _, address in hits])
+        found = np.array(searcher.fast_field_values("cid", [address for _, address in hits]), np.int64)
         # Rounded: the last bits depend on how segments lie, and equal passages must tie.
-        ranked = [Ranked(int(n or 0), round(score, 4)) for n, (score, _) in zip(numbers, hits, strict=True)]
-        return tuple(sorted(ranked, key=lambda entry: (-entry.score, entry.number))[:k])
+        scores = np.round([score for score, _ in hits], 4)
+        order = np.lexsort((found, -scores))[:k]
+        return tuple(map(Ranked, found[order].tolist(), scores[order].tolist()))
+
+    def _frequency(self, part: str) -> Frequency:
+        """How many entries hold a term in a field; remembered while the index stays as it is."""
+        searcher, known = self._parts[part].searcher(), self._known.setdefault(part, {})
+        if len(known) > MOST_REMEMBERED:
+            known.clear()
+
+        def count_of(field: str, term: str) -> int:
+            found = known.get((field, term))
+            if found is None:
+                found = known[field, term] = searcher.doc_freq(field, term)
+            return found
+
+        return count_of
 
     def _needed(self, part: str, filters: Filters) -> Filters:
         """The filters without packs where these are all there are: Tantivy then skips what cannot reach the best."""
@@ -179,7 +197,7 @@ class PassageIndex:
     def _reopen(self) -> bool:
         """Open both indexes at their last commit; False if one cannot be read."""
         try:
-            self._everything = {}
+            self._everything, self._known = {}, {}
             self._parts = {part: schema.open_part(self._folder / part) for part in (PASSAGES, DOCS)}
         except (ValueError, OSError):
             self._parts = {}
