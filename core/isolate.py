@@ -137,6 +137,7 @@ class Child:
         _widen(self._process.stdin, self._process.stdout)
         self._questions: queue.Queue[tuple[Any, bytes] | None] = queue.Queue()
         self._answers: queue.Queue[tuple[bytes, bytes] | Lost] = queue.Queue()
+        self._is_over = False
         self._thread = threading.Thread(target=self._talk, name="decode child", daemon=True)
         self._thread.start()
 
@@ -180,7 +181,8 @@ class Child:
         self.kill()
 
     def kill(self) -> None:
-        """End the child and its thread now. Safe to call twice."""
+        """End the child and its thread now, whatever it was still to be asked. Safe to call twice."""
+        self._is_over = True
         self._process.kill()
         self._process.wait()
         self._questions.put(None)
@@ -193,7 +195,7 @@ class Child:
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             return
-        while (question := self._questions.get()) is not None:
+        while (question := self._questions.get()) is not None and not self._is_over:
             self._answers.put(self._exchange(stdin, stdout, question))
         _close(stdin)  # end of input is how the child learns that it may go
 

@@ -32,7 +32,7 @@ from core.store.cases import Cases
 
 Progress = Callable[[int, int, str], None]
 Told = Callable[[str, str], None]
-AHEAD_FILES, AHEAD_BYTES = 32, 32 << 20  # read and not yet answered for
+AHEAD_FILES, AHEAD_BYTES = 128, 64 << 20  # read and not yet answered for
 TRIES = 3  # images of a series that are tried for its preview
 ABSENT = "It lists {count} that are not among the files imported ({names})."
 OUTSIDE = "It lists a file outside its folder ({path}), which was not opened."

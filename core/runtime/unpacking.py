@@ -52,8 +52,8 @@ class Sources:
     def __enter__(self) -> Sources:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._room.close(in_peace=kind is None)
+    def __exit__(self, *_: object) -> None:
+        self._room.end()
 
     def files(self, listing: Listing, on_file: Callable[[int, int, str], None]) -> Iterator[Opened | Unread]:
         """Every file in the order of the listing, those of an archive in its own order.

@@ -27,6 +27,8 @@ FOLDER = "artifacts"
 INCOMING = "incoming-"
 STALE_S = 24 * 3600
 SYNCS = 8  # files at a time
+WORTH_IT = 1 << 16  # bytes of a file whose writing back is begun at once
+CLEAR_S = 0.1
 _NAME = re.compile("[0-9a-f]{64}")
 
 
@@ -150,10 +152,12 @@ class Batch:
         return changed
 
     def clear(self) -> None:
-        """Remove what was written aside and not kept."""
+        """Remove what was written aside and not kept; what takes longer than a person waits goes on beside."""
         self._parts.clear()
-        with contextlib.suppress(OSError):
-            shutil.rmtree(self._aside, ignore_errors=True)
+        if self._aside.exists():
+            tidying = threading.Thread(target=shutil.rmtree, args=(self._aside, True), name="artifacts", daemon=True)
+            tidying.start()
+            tidying.join(CLEAR_S)
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[str, int, str, str]]) -> None:
@@ -177,7 +181,7 @@ def _write(path: Path, data: bytes) -> None:
     with path.open("wb") as stream:
         stream.write(data)
         stream.flush()
-        if hasattr(os, "posix_fadvise"):
+        if len(data) >= WORTH_IT and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
