@@ -90,6 +90,10 @@ def _packs(session: Session) -> Iterator[Check]:
     if wanted and wanted not in {pack.id for pack in packs}:
         how = tr("run: python3 packaging/bootstrap.py setup (runs work without a model too)")
         yield Check(name=f"model {wanted}", state="missing", text=how)
+    embedder = session.bench.settings.models.embedder
+    if embedder not in {pack.id for pack in packs}:  # no fault: everything works on words
+        text = tr("none is installed: guidelines are searched by words alone; packaging/packs.py minilm adds one")
+        yield Check(name=f"embedder {embedder}".rstrip(), state="ok", text=text)
 
 
 def _knowledge(session: Session) -> Iterator[Check]:
