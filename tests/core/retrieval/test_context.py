@@ -53,6 +53,12 @@ def test_34_of_40_held_out_sentences() -> None:
     assert len(wrong(rows)) <= 6
 
 
+def test_17_of_20_sentences_of_the_second_held_out_set() -> None:
+    rows = marked("held_out_2.toml")
+    assert len(rows) == 20
+    assert len(wrong(rows)) <= 3
+
+
 PRESENT, ABSENT, POSSIBLE = (
     ("present", "current", "patient"),
     ("absent", "current", "patient"),

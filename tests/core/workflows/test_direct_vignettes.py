@@ -1,6 +1,8 @@
 """How good `direct` is without a model, on vignettes written by someone who did not know the condition files.
 
-direct.md acceptance 1 and 4. The figures are printed; the limits are those of the specification.
+direct.md acceptance 1 and 4. The figures are printed; the limits are those of the specification. A vignette is right
+where its condition, or one its writer accepts as the same answer (`accepted`), stands high enough; `other` only names
+what is there as well. Must not know how the figures come about.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from tests.helpers import workup
 MODEL = "smollm2-135m-instruct-q4_1"
 FULL = [row for row in workup.vignettes() if row["condition"]]
 SPARSE = [row for row in workup.vignettes() if not row["condition"]]
+MODELLED = [
+    FULL[at * len(FULL) // 24] for at in range(24)
+]  # a model call costs seconds: an even spread over the conditions
 
 
 def order(worked: workup.Worked) -> list[str]:
@@ -34,13 +39,15 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, workup.Worked
 
 def test_there_are_two_vignettes_a_condition_and_ten_sparse_ones() -> None:
     slugs = [row["condition"] for row in FULL]
-    assert len(set(slugs)) == 12 and all(slugs.count(slug) == 2 for slug in slugs) and len(SPARSE) == 10
+    assert len(set(slugs)) >= 45 and all(slugs.count(slug) == 2 for slug in slugs) and len(SPARSE) >= 10
+    named = {slug for row in FULL for slug in (row["condition"], *row.get("accepted", ()), *row.get("other", ()))}
+    assert named <= {condition.slug for condition in workup.known().conditions}
 
 
 def test_the_right_condition_leads(results: dict[str, workup.Worked], capsys: pytest.CaptureFixture[str]) -> None:
-    first, third = _places(results)
+    first, third = _places(FULL, results)
     for row in FULL:
-        place, ranked = _place(results[row["id"]], row["condition"]), order(results[row["id"]])
+        place, ranked = _place(row, results[row["id"]]), order(results[row["id"]])
         if place > 1:
             with capsys.disabled():
                 print(f"{row['id']:34} place {place:2} {ranked[:3]}")
@@ -50,15 +57,15 @@ def test_the_right_condition_leads(results: dict[str, workup.Worked], capsys: py
     assert third / len(FULL) >= 0.85
 
 
-def _places(results: dict[str, workup.Worked]) -> tuple[int, int]:
+def _places(rows: list[dict[str, Any]], results: dict[str, workup.Worked]) -> tuple[int, int]:
     """How many right conditions stand first, and among the first three."""
-    places = [_place(results[row["id"]], row["condition"]) for row in FULL]
+    places = [_place(row, results[row["id"]]) for row in rows]
     return sum(place == 1 for place in places), sum(place <= 3 for place in places)
 
 
-def _place(worked: workup.Worked, slug: str) -> int:
-    ranked = order(worked)
-    return ranked.index(slug) + 1 if slug in ranked else 99
+def _place(row: dict[str, Any], worked: workup.Worked) -> int:
+    right = {row["condition"], *row.get("accepted", ())}
+    return next((at for at, slug in enumerate(order(worked), 1) if slug in right), 99)
 
 
 @pytest.mark.weights
@@ -75,16 +82,16 @@ def test_the_model_does_not_make_it_worse(
     try:
         ranked = {
             row["id"]: workup.work_up(tmp_path_factory.mktemp("model"), workup.vignette_case(row), backbone=backbone)
-            for row in FULL
+            for row in MODELLED
         }
     finally:
         backbone.close()
     assert all(worked.done.differential.model_used for worked in ranked.values())
-    with_model, without = _places(ranked), _places(results)
+    with_model, without = _places(MODELLED, ranked), _places(MODELLED, results)
     with capsys.disabled():
-        print(f"first and among three, with the model {with_model}, without {without}, of {len(FULL)}")
+        print(f"first and among three, with the model {with_model}, without {without}, of {len(MODELLED)}")
     for ours, theirs in zip(with_model, without, strict=True):
-        assert ours / len(FULL) >= theirs / len(FULL) - 0.02
+        assert ours / len(MODELLED) >= theirs / len(MODELLED) - 0.02
 
 
 def test_safety_flags_are_found_and_not_invented(
