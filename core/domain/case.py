@@ -175,6 +175,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def extracts(self) -> tuple[EhrDatabase, ...]:
         return tuple(item for item in self.items if isinstance(item, EhrDatabase))
 
+    @property
+    def unread_files(self) -> int:
+        """How many files were not read, wholly or in part; one file may have several reasons."""
+        return len({entry.name for entry in self.unread})
+
     def item(self, identifier: str) -> Item | None:
         """The item of that id, if the case has it."""
         return next((item for item in self.items if item.id == identifier), None)

@@ -42,7 +42,7 @@ class EvidenceBook:
         text = (
             f"Case {case.title}, revision {case.revision}: {_counted(len(case.notes), 'note')}, "
             f"{_counted(len(case.tables), 'laboratory table')}, {_counted(len(case.pictures), 'picture')}, "
-            f"{_counted(len(case.unread), 'file')} not read."
+            f"{_counted(case.unread_files, 'file')} not read."
         )
         provenance = Provenance(kind="document", reference=case.id, sha256=codec.digest(case), label="the whole case")
         return self._add("case", text, provenance, "")

@@ -194,6 +194,7 @@ class _Job:
         known = self._old.patient if self._old else Patient()
         patient, refused = identity.settle(known, self._found.claims)
         strangers = {unread.name for unread in refused}
+        self._found.unread = [entry for entry in self._found.unread if entry.name not in strangers]
         for unread in refused:
             self._batch.drop(self._found.files[unread.name])
             self._refuse(unread.name, unread.reason)

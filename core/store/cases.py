@@ -71,7 +71,7 @@ def _summary(fields: sqlite3.Row) -> CaseSummary:
         revision=case.revision,
         created_at=case.created_at,
         items=len(case.items),
-        unread=len(case.unread),
+        unread=case.unread_files,
         state="new data" if newer_data else _STATES.get(status, status),
         last_run=fields["run_id"] or "",
     )

@@ -72,7 +72,7 @@ def entries(case: Case) -> tuple[Entry, ...]:
         icon, below = words.item_words(item)
         lines.append(Entry(kind="item", title=item.title, detail=below, icon=icon, item=item))
     if case.unread:
-        below = tr("{n}, with the reason", n=words.counted(len(case.unread), "file"))
+        below = tr("{n}, with the reason", n=words.counted(case.unread_files, "file"))
         lines.append(Entry(kind="unread", title=tr("Not read"), detail=below, icon="unread", tone="serious"))
     return tuple(lines)
 

@@ -33,7 +33,7 @@ class Overview(QWidget):
         parts += self._abnormal(case)
         parts += self._items(case)
         if case.unread:
-            parts.append(self._unread(len(case.unread)))
+            parts.append(self._unread(case.unread_files))
         pieces.column(self, *parts, None, margins=(24, 20, 24, 20), gap=8)
 
     def _abnormal(self, case: Case) -> list[QWidget | QLayout | None]:

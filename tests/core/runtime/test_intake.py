@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 import threading
@@ -233,6 +234,25 @@ def test_another_patients_images_stay_out(desk: Desk, tmp_path: Path) -> None:
     )
     stranger = pydicom.dcmread(tmp_path / "y" / "slice-001.dcm")
     assert stranger.pixel_array.shape == (128, 128)  # a sound image: only its name kept it out
+
+
+def test_a_record_of_another_patient_says_only_that(desk: Desk, tmp_path: Path) -> None:
+    slices(tmp_path / "x", range(1, 3))
+    record = {
+        "resourceType": "Bundle",
+        "entry": [
+            {"resource": {"resourceType": "Patient", "name": [{"family": "Else", "given": ["Anna"]}]}},
+            {"resource": {"resourceType": "Condition", "code": {"text": "Gout"}}},
+            {"resource": {"resourceType": "Immunization", "id": "i"}},
+        ],
+    }
+    (tmp_path / "x" / "record.json").write_text(json.dumps(record), encoding="utf-8")
+    case = desk.take(tmp_path / "x")
+    assert identified(case) == [("s1", "CT")]
+    assert [(entry.name, entry.reason) for entry in case.unread] == [
+        ("record.json", "It names another patient than the rest of this case (other name); it was not added.")
+    ]
+    assert case.unread_files == 1
 
 
 # ------------------------------------------------------------------------------------------------ stop and faults
