@@ -1,7 +1,8 @@
 """Sections cut into passages: whole sentences, about 300 tokens each, the last words repeated (knowledge.md section 4).
 
-Without an embedder's vocabulary a word stands for 300/230 tokens. It must not know documents, headings or an index:
-one call sees the text of one section, so that no passage runs across a heading.
+A word stands for 300/230 tokens, also where an embedder could count its own: borders that moved when a pack comes or
+goes would give passages new numbers and keys, and finished runs cite by key. It must not know documents, headings or an
+index: one call sees the text of one section, so that no passage runs across a heading.
 """
 
 from __future__ import annotations
