@@ -18,9 +18,8 @@ from tests.helpers import workup
 MODEL = "smollm2-135m-instruct-q4_1"
 FULL = [row for row in workup.vignettes() if row["condition"]]
 SPARSE = [row for row in workup.vignettes() if not row["condition"]]
-MODELLED = [
-    FULL[at * len(FULL) // 24] for at in range(24)
-]  # a model call costs seconds: an even spread over the conditions
+# a case costs the model seconds: an even spread over the conditions, the same every time
+MODELLED = [FULL[at * len(FULL) // 24] for at in range(24)]
 
 
 def order(worked: workup.Worked) -> list[str]:
