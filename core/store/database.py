@@ -179,6 +179,7 @@ def _known(error: sqlite3.OperationalError, path: Path) -> StoreError:
         "readonly": (f"{path.name} cannot be written: the disk or file is read-only.", "read only"),
         "disk I/O": (f"The disk refused to write {path.name}. Check its space and health; nothing was lost.", "disk"),
         "unable to open": (f"{path.name} cannot be opened. Check that the folder exists and is yours.", "cannot open"),
+        "decode to UTF-8": (f"{path.name} holds a damaged text. Restore it from a copy (*.bak).", "damaged"),
     }
     for part, (sentence, code) in sentences.items():
         if part in text:

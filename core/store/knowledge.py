@@ -6,20 +6,22 @@ It must not know how a search works, and never sees patient text.
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+import msgspec
 
 from core import codec
 from core.domain.passage import Fact, Passage
-from core.errors import StoreError, UserError
-from core.store import knowledge_docs, vocabulary
+from core.errors import StoreError
+from core.store import knowledge_docs, lifecycle, soundness, vocabulary
 from core.store.database import Database, now
 from core.store.knowledge_values import (
     ChunkEntry,
     Doc,
     DocEntry,
+    Fault,
     Item,
     Pack,
     PackCount,
@@ -29,9 +31,9 @@ from core.store.knowledge_values import (
     SourceFile,
 )
 
-GENESIS = "0" * 64
+GENESIS = lifecycle.GENESIS
+DAMAGED = ("passage changed", "damaged")  # codes of the errors of a text that is not what was imported
 INDEXER = "index"  # who marks outbox rows done
-_LICENCE = re.compile(r"public-domain|CC0(-1\.0)?|CC-BY(-SA|-NC(-SA|-ND)?)?(-[1-4]\.0)?|site-licensed|own|unknown")
 _PASSAGE = """SELECT c.id AS cid, c.key, d.pack, p.title AS pack_title, p.edition, p.licence_id AS licence, d.id AS doc,
     d.title, s.path AS section, s.class AS section_class, c.start, c.end, s.text AS whole, c.text_sha256 AS sha256,
     s.text_sha256 AS whole_sha256 FROM knowledge_chunk c JOIN knowledge_section s ON s.id = c.section
@@ -51,6 +53,7 @@ class KnowledgeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.vocabulary = vocabulary.Vocabulary(database)
+        self.lifecycle = lifecycle.Lifecycle(database)
 
     def close(self) -> None:
         """Close the database; the store cannot be used any more."""
@@ -61,19 +64,23 @@ class KnowledgeStore:
     def put_pack(self, pack: Pack, items: Iterable[Item], *, actor: str, reason: str = "") -> PutReport:
         """Make the pack hold exactly these documents, concepts and drugs: one transaction; what is unchanged stays.
 
-        The items are taken one by one and may come from a generator; whatever it raises undoes all.
+        The items are taken one by one and may come from a generator; whatever it raises undoes all. A pack that comes
+        in active supersedes at once the one that it replaces. Of a quarantined one everything is written anew.
 
         Raises:
             UserError: a licence that is not known, or "unknown" without its text.
             StoreError: the rows could not be written; nothing of them is there then.
         """
-        _check_licence(pack)
+        lifecycle.check_licence(pack.licence_id, pack.licence_text, title=pack.title)
         with self._database.transaction(actor, "import knowledge", pack.id) as connection:
-            before = _state(connection, pack.id)
+            before = lifecycle.state_of(connection, pack.id)
             _put_row(connection, pack, actor)
-            report = _put_items(connection, pack.id, items)
+            report = _put_items(connection, pack.id, items, trusted=before != "quarantined")
+            _seal(connection, pack)
             what = "import" if before is None else "replace"
-            _record(connection, actor, pack.id, what, (before or "", pack.state), reason)
+            lifecycle.record(connection, actor, pack.id, what, (before or "", pack.state), reason)
+            if pack.state == "active":
+                lifecycle.supersede(connection, actor, pack.id)
         return report
 
     def set_state(self, pack_id: str, state: PackState, *, actor: str, reason: str) -> None:
@@ -83,11 +90,7 @@ class KnowledgeStore:
             UserError: there is no such pack.
         """
         with self._database.transaction(actor, f"set state {state}", pack_id) as connection:
-            before = _state(connection, pack_id)
-            if before is None:
-                raise UserError(f"There is no knowledge pack {pack_id}.", code="no such pack")
-            connection.execute("UPDATE knowledge_pack SET state = ? WHERE id = ?", (state, pack_id))
-            _record(connection, actor, pack_id, "state", (before, state), reason)
+            lifecycle.move(connection, actor, pack_id, state, what="state", reason=reason)
 
     def mark_done(self, rows: Iterable[Pending]) -> None:
         """The index holds these outbox rows durably."""
@@ -169,6 +172,49 @@ class KnowledgeStore:
         row = self._database.one(f"{_PASSAGE} WHERE c.key = ?", key)
         return _passage(row) if row else None
 
+    def sound_passages(self, cids: Sequence[int]) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
+        """As `passages`, without those whose text is not what was imported; and the packs that these belong to."""
+        try:
+            return self.passages(cids), ()
+        except StoreError as error:
+            if error.code not in DAMAGED:
+                raise
+        found: list[Passage] = []
+        broken: dict[str, None] = {}
+        for cid in cids:
+            try:
+                found += self.passages((cid,))
+            except StoreError as error:
+                if error.code not in DAMAGED:
+                    raise
+                broken.setdefault(self._pack_of(cid))
+        return tuple(found), tuple(broken)
+
+    def _pack_of(self, cid: int) -> str:
+        row = self._database.one(
+            "SELECT d.pack FROM knowledge_chunk c JOIN knowledge_section s ON s.id = c.section "
+            "JOIN knowledge_doc d ON d.id = s.doc WHERE c.id = ?",
+            cid,
+        )
+        return str(row["pack"]) if row else ""
+
+    def documents(self, pack_id: str) -> Iterator[tuple[str, Doc]]:
+        """The documents of a pack as they were put in, each with its id.
+
+        Raises:
+            StoreError: one is damaged (code "damaged").
+        """
+        for identifier in knowledge_docs.ids(self._database, pack_id):
+            try:
+                yield identifier, knowledge_docs.read(self._database, identifier)
+            except (msgspec.MsgspecError, IndexError) as error:
+                raise StoreError(f"{identifier} is damaged in the knowledge store.", code="damaged") from error
+
+    def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
+        """The passages of a document in order. Raises StoreError: a text on disk is not what was imported."""
+        rows = self._database.query(f"{_PASSAGE} WHERE d.id = ? ORDER BY c.id", doc_id)
+        return tuple(map(_passage, rows))
+
     def facts(self, doc_id: str) -> tuple[Fact, ...]:
         """The cited numbers of a document."""
         rows = self._database.query("SELECT payload FROM knowledge_fact WHERE doc = ? ORDER BY id", doc_id)
@@ -176,54 +222,30 @@ class KnowledgeStore:
 
     def verify(self) -> tuple[str, ...]:
         """Recompute every hash; one sentence for each text or change that is not what was recorded."""
-        faults = [
-            f"Section {row['path']} of {row['doc']} was changed on disk."
-            for row in self._database.query("SELECT doc, path, text, text_sha256 FROM knowledge_section")
-            if knowledge_docs.text_sha256(row["text"]) != row["text_sha256"]
-        ]
-        faults += [
-            f"Passage {row['key']} was changed on disk."
-            for row in self._database.query(_PASSAGE)
-            if knowledge_docs.text_sha256(row["whole"][row["start"] : row["end"]]) != row["sha256"]
-        ]
-        return (*faults, *self._broken_changes())
+        return tuple(fault.text for pack in self.packs() for fault in self.faults(pack)) + self.record_faults()
 
-    def _broken_changes(self) -> Iterable[str]:
-        prev = GENESIS
-        for row in self._database.query("SELECT * FROM knowledge_change ORDER BY seq"):
-            fields = [row[name] for name in ("at", "user", "pack", "what", "from_state", "to_state", "reason")]
-            if row["prev_hash"] != prev or row["hash"] != codec.digest([prev, *fields]):
-                yield f"Change {row['seq']} of the knowledge record does not fit the chain."
-            prev = row["hash"]
+    def faults(self, pack: Pack, *, on_record: Callable[[], None] = lambda: None) -> Iterator[Fault]:
+        """What of a pack is not as it was imported; `on_record` hears of each document and concept looked at."""
+        row = self._database.one("SELECT sha256 FROM knowledge_pack WHERE id = ?", pack.id)
+        sha256 = str(row["sha256"]) if row else ""
+        return soundness.faults_of_pack(self._database, pack, recorded=sha256, on_record=on_record)
+
+    def record_faults(self) -> tuple[str, ...]:
+        """What of the record of changes does not fit its chain."""
+        return tuple(fault.text for fault in soundness.faults_of_record(self._database))
 
 
 # ---------------------------------------------------------------------------------------------------- rows written
 
 
-def _check_licence(pack: Pack) -> None:
-    if not _LICENCE.fullmatch(pack.licence_id):
-        raise UserError(f"The licence {pack.licence_id!r} of {pack.title} is not one that is known.", code="licence")
-    if pack.licence_id == "unknown" and not pack.licence_text:
-        raise UserError(f"{pack.title} states no licence. Give its licence text to import it.", code="licence")
+def _seal(connection: sqlite3.Connection, pack: Pack) -> None:
+    """Write the hash over the pack and all that it holds now."""
 
+    def rows(statement: str, parameter: str) -> list[sqlite3.Row]:
+        return connection.execute(statement, (parameter,)).fetchall()
 
-def _state(connection: sqlite3.Connection, pack_id: str) -> str | None:
-    row = connection.execute("SELECT state FROM knowledge_pack WHERE id = ?", (pack_id,)).fetchone()
-    return str(row["state"]) if row else None
-
-
-def _record(
-    connection: sqlite3.Connection, actor: str, pack_id: str, what: str, states: tuple[str, str], reason: str
-) -> None:
-    """Append to the chain of changes."""
-    row = connection.execute("SELECT hash FROM knowledge_change ORDER BY seq DESC LIMIT 1").fetchone()
-    prev = row["hash"] if row else GENESIS
-    fields = [now(), actor, pack_id, what, *states, reason]
-    connection.execute(
-        'INSERT INTO knowledge_change (at, "user", pack, what, from_state, to_state, reason, prev_hash, hash) '
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*fields, prev, codec.digest([prev, *fields])),
-    )
+    sha256 = soundness.pack_sha256(pack, soundness.contents(rows, pack.id))
+    connection.execute("UPDATE knowledge_pack SET sha256 = ? WHERE id = ?", (sha256, pack.id))
 
 
 def _put_row(connection: sqlite3.Connection, pack: Pack, actor: str) -> None:
@@ -238,8 +260,9 @@ def _put_row(connection: sqlite3.Connection, pack: Pack, actor: str) -> None:
     )
 
 
-def _put_items(connection: sqlite3.Connection, pack_id: str, items: Iterable[Item]) -> PutReport:
-    docs, words = knowledge_docs.Rows(connection, pack_id), vocabulary.Rows(connection, pack_id)
+def _put_items(connection: sqlite3.Connection, pack_id: str, items: Iterable[Item], *, trusted: bool) -> PutReport:
+    docs = knowledge_docs.Rows(connection, pack_id, trusted=trusted)
+    words = vocabulary.Rows(connection, pack_id, trusted=trusted)
     for item in items:
         if isinstance(item, Doc):
             docs.put(item)
@@ -260,7 +283,12 @@ def _json(values: Sequence[object]) -> str:
 
 def _pack(row: sqlite3.Row) -> Pack:
     fields = dict(row)
-    fields["files"] = codec.decode(fields["files"], tuple[SourceFile, ...])
+    del fields["sha256"]
+    try:
+        fields["files"] = codec.decode(fields["files"], tuple[SourceFile, ...])
+    except msgspec.MsgspecError as error:
+        text = f"The list of files of the knowledge pack {fields['id']} is damaged. Restore knowledge.db from a copy."
+        raise StoreError(text, code="damaged") from error
     return Pack(**fields)
 
 

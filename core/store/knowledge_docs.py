@@ -1,16 +1,19 @@
-"""Documents of one pack while it is written: rows of knowledge_doc, _section, _chunk, _fact, and the outbox.
+"""Documents of one pack: rows of knowledge_doc, _section, _chunk, _fact and the outbox, written and read back whole.
 
-Runs in the transaction of `core.store.knowledge`; unchanged documents keep their numbers. Knows no pack row and no
-concept.
+Writing runs in the transaction of `core.store.knowledge`; unchanged documents keep their numbers. Knows no pack row and
+no concept.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 
 from core import codec
-from core.store.knowledge_values import Doc
+from core.domain.passage import Fact
+from core.store.database import Database
+from core.store.knowledge_values import Doc, Section, Span
 
 _DELETE = (
     "DELETE FROM knowledge_fact WHERE doc = ?",
@@ -26,11 +29,12 @@ def text_sha256(text: str) -> str:
 
 
 class Rows:
-    """What the pack holds already, and what was done."""
+    """What the pack holds already, and what was done. Without `trusted` nothing that is there is believed to be so."""
 
-    def __init__(self, connection: sqlite3.Connection, pack_id: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, pack_id: str, *, trusted: bool = True) -> None:
         self._connection = connection
         self._pack = pack_id
+        self._trusted = trusted
         rows = connection.execute("SELECT id, text_sha256 FROM knowledge_doc WHERE pack = ?", (pack_id,))
         self._old: dict[str, str] = {row["id"]: row["text_sha256"] for row in rows}
         self.done: Counter[str] = Counter()
@@ -39,7 +43,7 @@ class Rows:
         """Write one unless exactly it is there; the second of one key counts as repeated and is left out."""
         identifier, digest = f"{self._pack}:{doc.source_key}", codec.digest(doc)
         before = self._old.pop(identifier, None)
-        if before == digest:
+        if before == digest and self._trusted:
             self.done["unchanged"] += 1
             return
         if before is None and self._is_there(identifier):
@@ -107,3 +111,56 @@ class Rows:
                     (f"{identifier}#{number}", row, span.start, span.end, span.tokens)
                     + (text_sha256(section.text[span.start : span.end]),),
                 )
+
+
+# ------------------------------------------------------------------------------------------------------- read back
+
+
+def ids(database: Database, pack_id: str) -> tuple[str, ...]:
+    """The documents of a pack, in order of their numbers."""
+    rows = database.query("SELECT id FROM knowledge_doc WHERE pack = ? ORDER BY n", pack_id)
+    return tuple(row["id"] for row in rows)
+
+
+def read(database: Database, identifier: str) -> Doc:
+    """A document as it was put in.
+
+    Raises:
+        StoreError, msgspec.MsgspecError: its rows are damaged.
+    """
+    row = database.query("SELECT * FROM knowledge_doc WHERE id = ?", identifier)[0]
+    spans: dict[int, list[Span]] = {}
+    for chunk in database.query(
+        "SELECT section, start, end, tokens FROM knowledge_chunk WHERE section IN "
+        "(SELECT id FROM knowledge_section WHERE doc = ?) ORDER BY id",
+        identifier,
+    ):
+        spans.setdefault(chunk["section"], []).append(Span(chunk["start"], chunk["end"], chunk["tokens"]))
+    sections = database.query("SELECT * FROM knowledge_section WHERE doc = ? ORDER BY n", identifier)
+    facts = database.query("SELECT payload FROM knowledge_fact WHERE doc = ? ORDER BY rowid", identifier)
+    return Doc(
+        source_key=row["source_key"],
+        title=row["title"],
+        sections=tuple(_section(section, spans.get(section["id"], ())) for section in sections),
+        aliases=codec.decode(row["aliases"], tuple[str, ...]),
+        group=row["group"],
+        url=row["url"],
+        lang=row["lang"],
+        published_on=row["published_on"],
+        summary=row["summary"],
+        concepts=codec.decode(row["concepts"], tuple[str, ...]),
+        names=codec.decode(row["names"], tuple[str, ...]),
+        page_count=row["page_count"],
+        facts=tuple(codec.decode(fact["payload"], Fact) for fact in facts),
+    )
+
+
+def _section(row: sqlite3.Row, spans: Sequence[Span]) -> Section:
+    return Section(
+        path=row["path"],
+        section_class=row["class"],
+        text=row["text"],
+        spans=tuple(spans),
+        page_from=row["page_from"],
+        page_to=row["page_to"],
+    )

@@ -222,3 +222,22 @@ class ChunkEntry(msgspec.Struct, frozen=True, kw_only=True):
     year: int
     title: str
     text: str
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the record of changes: when, who, which pack, what was done, the state before and after, why."""
+
+    at: str
+    user: str
+    pack: str
+    what: str
+    from_state: str
+    to_state: str
+    reason: str
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """What a check of hashes found: the pack ("" = the record of changes), and one sentence."""
+
+    pack: str
+    text: str

@@ -113,3 +113,10 @@ def _calibration(db: Tables) -> None:
            peak INTEGER NOT NULL, tok_s REAL NOT NULL, tokens INTEGER NOT NULL, at TEXT NOT NULL,
            PRIMARY KEY (pack, n_ctx, rung))"""
     )
+
+
+@knowledge(name="0003_lifecycle")
+def _lifecycle(db: Tables) -> None:
+    # Over a pack's own fields and the hashes of all it holds; "" = imported before there was one.
+    db.execute("ALTER TABLE knowledge_pack ADD COLUMN sha256 TEXT NOT NULL DEFAULT ''")
+    db.execute("CREATE INDEX change_by_pack ON knowledge_change(pack, seq)")

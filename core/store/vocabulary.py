@@ -21,11 +21,15 @@ _BATCH = 2_000  # rows fetched at once: the names of all vocabularies are never 
 
 
 class Rows:
-    """The concepts and drugs of one pack while it is written: what it holds already, and what was done."""
+    """The concepts and drugs of one pack while it is written: what it holds already, and what was done.
 
-    def __init__(self, connection: sqlite3.Connection, pack_id: str) -> None:
+    Without `trusted` nothing that is there is believed to be what its hash says.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, pack_id: str, *, trusted: bool = True) -> None:
         self._connection = connection
         self._pack = pack_id
+        self._trusted = trusted
         self._concepts = self._held("SELECT id, n, sha256 FROM knowledge_concept WHERE pack = ?")
         self._drugs = self._held("SELECT id, 0 AS n, sha256 FROM knowledge_drug WHERE pack = ?")
         self._seen: set[tuple[bool, str]] = set()
@@ -40,7 +44,7 @@ class Rows:
         self._seen.add((is_drug, item.id))
         n, before = (self._drugs if is_drug else self._concepts).pop(item.id, (0, ""))
         digest = codec.digest(item)
-        if before == digest:
+        if before == digest and self._trusted:
             self.done["unchanged"] += 1
             return
         self.done["changed" if before else "added"] += 1
@@ -108,27 +112,31 @@ class Vocabulary:
         )
         if row is None:
             return None
-        return VocabularyConcept(
-            id=row["id"],
-            name=row["name"],
-            kind=row["kind"],
-            surfaces=tuple(
-                Surface(**dict(surface))
-                for surface in self._database.query(
-                    "SELECT text, norm, type, lang FROM knowledge_surface WHERE concept = ? ORDER BY rowid", row["n"]
-                )
-            ),
-            relations=tuple(
-                Relation(relation["rel"], relation["b"], relation["text"])
-                for relation in self._database.query(
-                    "SELECT rel, b, text FROM knowledge_relation WHERE a = ? ORDER BY rowid", row["n"]
-                )
-            ),
-            definition=row["definition"],
-            def_source=row["def_source"],
-            obsolete=bool(row["obsolete"]),
-            replaced_by=row["replaced_by"],
-        )
+        return _concept(self._database, row)
+
+    def of_pack(self, pack_id: str) -> Iterator[tuple[str, VocabularyConcept | Drug]]:
+        """Everything that a pack of any state holds, as it was put in, each with its recorded hash.
+
+        Raises:
+            StoreError, msgspec.MsgspecError: the row that is due is damaged.
+        """
+        for row in self._rows("knowledge_concept", pack_id):
+            yield row["sha256"], _concept(self._database, row)
+        for row in self._rows("knowledge_drug", pack_id):
+            yield row["sha256"], _drug(row)
+
+    def _rows(self, table: str, pack_id: str) -> Iterator[sqlite3.Row]:
+        last = -1
+        while True:
+            rows = self._database.query(
+                f"SELECT rowid AS number, * FROM {table} WHERE pack = ? AND rowid > ? ORDER BY rowid LIMIT {_BATCH}",
+                pack_id,
+                last,
+            )
+            yield from rows
+            if len(rows) < _BATCH:
+                return
+            last = rows[-1]["number"]
 
     def pack_of(self, identifier: str) -> str:
         """Id of the active pack that a concept or drug comes from; empty if none holds it."""
@@ -142,13 +150,9 @@ class Vocabulary:
     def drug(self, identifier: str) -> Drug | None:
         """The drug of that id."""
         row = self._database.one(
-            f"SELECT id, name, description, state, indication, dosage, contraindication, interaction, source, version "
-            f"FROM knowledge_drug WHERE id = ? AND pack IN ({_ACTIVE}) ORDER BY pack LIMIT 1",
-            identifier,
+            f"SELECT * FROM knowledge_drug WHERE id = ? AND pack IN ({_ACTIVE}) ORDER BY pack LIMIT 1", identifier
         )
-        if row is None:
-            return None
-        return Drug(**(dict(row) | {"dosage": codec.decode(row["dosage"], tuple[str, ...])}))
+        return _drug(row) if row else None
 
     def named(self, norm: str) -> tuple[Named, ...]:
         """The names of active packs with exactly this norm, each concept once."""
@@ -210,3 +214,26 @@ class Vocabulary:
             f"GROUP BY c.pack ORDER BY c.pack"
         )
         return codec.digest([tuple(row) for row in rows])
+
+
+def _concept(database: Database, row: sqlite3.Row) -> VocabularyConcept:
+    surfaces = database.query(
+        "SELECT text, norm, type, lang FROM knowledge_surface WHERE concept = ? ORDER BY rowid", row["n"]
+    )
+    relations = database.query("SELECT rel, b, text FROM knowledge_relation WHERE a = ? ORDER BY rowid", row["n"])
+    return VocabularyConcept(
+        id=row["id"],
+        name=row["name"],
+        kind=row["kind"],
+        surfaces=tuple(Surface(**dict(surface)) for surface in surfaces),
+        relations=tuple(Relation(relation["rel"], relation["b"], relation["text"]) for relation in relations),
+        definition=row["definition"],
+        def_source=row["def_source"],
+        obsolete=bool(row["obsolete"]),
+        replaced_by=row["replaced_by"],
+    )
+
+
+def _drug(row: sqlite3.Row) -> Drug:
+    fields = {name: row[name] for name in Drug.__struct_fields__}
+    return Drug(**(fields | {"dosage": codec.decode(row["dosage"], tuple[str, ...])}))
