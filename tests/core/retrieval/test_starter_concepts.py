@@ -21,8 +21,8 @@ def _words(text: str) -> list[str]:
 
 KINDS = {"disease", "finding", "drug", "drug-class", "test", "procedure", "anatomy", "organism", "other"}
 FILES = [
-    "circulation", "diseases", "drugs", "echo", "eye", "film", "history", "imaging", "laboratory", "metabolism",
-    "nervous", "retina", "signs", "symptoms",
+    "abdomen", "circulation", "diseases", "drugs", "echo", "eye", "film", "history", "imaging", "infection",
+    "laboratory", "metabolism", "nervous", "pregnancy", "retina", "signs", "symptoms", "thyroid",
 ]  # fmt: skip
 # What the program derives from numbers, age and sex: these ids are fixed.
 DERIVED = _words(
