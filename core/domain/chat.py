@@ -17,9 +17,16 @@ class TextPart(msgspec.Struct, frozen=True, tag="text"):
 
 
 class ImagePart(msgspec.Struct, frozen=True, tag="image"):
-    """A picture in the artifact store."""
+    """A picture in the artifact store, and how it is to be rendered for the model.
+
+    `window`: centre and width of the grey values, None as stored; `crop`: left, top, right, bottom in pixels;
+    `side`: most pixels of the longer side.
+    """
 
     artifact_sha256: str
+    window: tuple[float, float] | None = None
+    crop: tuple[int, int, int, int] | None = None
+    side: int = 1344
 
 
 class Message(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import ctypes
 from typing import Any
 
 from models.device import Card
-from models.llama.engine import load_library
+from models.llama.library import load_library
 
 CPU, GPU = 0, 1  # enum ggml_backend_dev_type
 

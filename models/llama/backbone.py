@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from array import array
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -33,14 +33,16 @@ from models.llama.decoding import Draft, fork_seed, sample
 from models.llama.engine import Engine
 from models.llama.grammar import write_grammar
 from models.llama.prefix import PrefixKeeper, Source
+from models.llama.prompt import Picture, Piece, Prompt, count_tokens, join
 from models.llama.schema import name_of, read_schema
 from models.llama.scoring import Tokens, log_likelihoods, softmax
-from models.llama.templates import build_prompt
+from models.llama.templates import Segment, build_prompt
+from models.llama.vision import VisionEngine
 from models.packs import Verify
 
 NONE = "none"
 BASES = 64  # neutral scores kept at most
-_BaseKey = tuple[Tokens, tuple[Tokens, ...]]
+_BaseKey = tuple[str, tuple[Tokens, ...]]
 
 
 class LoadFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,15 +54,19 @@ class LoadFacts(msgspec.Struct, frozen=True, kw_only=True):
     verify: Verify
 
 
-class _Prompt(msgspec.Struct, frozen=True):
-    """A prompt as tokens, the first `static` of which are free of patient text."""
+class Sight(msgspec.Struct, frozen=True):
+    """How the model sees: its engine for pictures, and who renders them (8-bit PNG, within the part's `side`)."""
 
-    tokens: Tokens
-    static: int
+    engine: VisionEngine
+    render: Callable[[ImagePart], bytes]
 
 
 class _Prefill(msgspec.Struct, frozen=True):
-    prompt: _Prompt
+    """An engine that holds a prompt, of `length` places in its context."""
+
+    engine: Engine
+    prompt: Prompt
+    length: int
     source: Source
     milliseconds: float
 
@@ -68,8 +74,16 @@ class _Prefill(msgspec.Struct, frozen=True):
 class LlamaBackbone:
     """A loaded language model; `close` it, engine and all."""
 
-    def __init__(self, engine: Engine, keeper: PrefixKeeper, *, info: BackboneInfo, facts: LoadFacts) -> None:
-        self._engine, self._keeper, self._info, self._facts = engine, keeper, info, facts
+    def __init__(
+        self,
+        engine: Engine,
+        keeper: PrefixKeeper,
+        *,
+        info: BackboneInfo,
+        facts: LoadFacts,
+        sight: Sight | None = None,
+    ) -> None:
+        self._engine, self._keeper, self._info, self._facts, self._sight = engine, keeper, info, facts, sight
         self._bases: OrderedDict[_BaseKey, tuple[float, ...]] = OrderedDict()
 
     @property
@@ -96,9 +110,36 @@ class LlamaBackbone:
             raise BugError(f"{n} answers were asked for.", code="sample")
         grammar = write_grammar(request.schema) if request.schema else None
         prefill = self._prefill(request, room=request.sampling.max_tokens)
-        drafts = sample(self._engine, request.sampling, n, grammar=grammar, on_delta=on_delta)
+        drafts = sample(prefill.engine, request.sampling, n, grammar=grammar, on_delta=on_delta)
         replies = [self._reply(request, draft, prefill, n=n, grammar=grammar) for draft in drafts]
         return tuple(self._held_to_schema(request, reply, i) for i, reply in enumerate(replies))
+
+    def ask(self, requests: Sequence[ModelRequest]) -> tuple[ModelReply, ...]:
+        """An answer to each question about the same pictures, which are encoded once; one fork for each question.
+
+        The requests differ in the text after their last picture only. Errors as for `reply`.
+        """
+        first, prompts = requests[0], [self._prompt(request) for request in requests]
+        seen = {prompt.until_picture for prompt in prompts}
+        if len(seen) != 1 or any((r.sampling, r.schema) != (first.sampling, first.schema) for r in requests):
+            raise BugError("Questions asked together must be about the same pictures.", code="ask")
+        begun, sight = time.perf_counter(), self._seeing()
+        for prompt in prompts:
+            self._check_room(sight.engine.count(prompt.pieces), sight.engine, first.sampling.max_tokens)
+        grammar = write_grammar(first.schema) if first.schema else None
+        [pieces] = seen
+        questions = [prompt.after_picture for prompt in prompts]
+        before = sight.engine.encodings
+        drafts = sight.engine.ask(pieces, questions, first.sampling, grammar=grammar)
+        source: Source = "reuse" if sight.engine.encodings == before else "cold"
+        spent = (time.perf_counter() - begun) * 1000 - sum(draft.milliseconds for draft in drafts)
+        replies = []
+        for i, (request, prompt, draft) in enumerate(zip(requests, prompts, drafts, strict=True)):
+            length = sight.engine.count(prompt.pieces)
+            prefill = _Prefill(sight.engine, prompt, length, source, max(spent, 0.0) / len(prompts))
+            reply = self._reply(request, draft, prefill, n=len(prompts), grammar=grammar)
+            replies.append(self._held_to_schema(request, reply, i))
+        return tuple(replies)
 
     def score(
         self, request: ModelRequest, options: tuple[str, ...], *, method: Method, neutral: ModelRequest | None
@@ -113,13 +154,13 @@ class LlamaBackbone:
         begun = time.perf_counter()
         tokens = tuple(self._engine.tokenize(f" {option}") for option in options)
         prefill = self._prefill(request, room=max(map(len, tokens)))
-        totals = log_likelihoods(self._engine, tokens)
+        totals = log_likelihoods(prefill.engine, tokens)
         base = self._base(neutral, tokens) if neutral is not None else None
         pmi = tuple(own - other for own, other in zip(totals, base, strict=True)) if base else None
         means = tuple(total / len(ids) for total, ids in zip(totals, tokens, strict=True))
         decode_ms = (time.perf_counter() - begun) * 1000 - prefill.milliseconds
         usage = Usage(
-            tokens_in=len(prefill.prompt.tokens),
+            tokens_in=prefill.length,
             tokens_out=sum(map(len, tokens)),
             ms_prefill=prefill.milliseconds,
             ms_decode=decode_ms,
@@ -135,11 +176,11 @@ class LlamaBackbone:
 
     def _base(self, neutral: ModelRequest, tokens: tuple[Tokens, ...]) -> tuple[float, ...]:
         """The options after the neutral prompt. It recurs from call to call, so its values are kept, not redone."""
-        key = (self._prompt(neutral).tokens, tokens)
+        key = (self._prompt(neutral).digest, tokens)
         found = self._bases.get(key)
         if found is None:
-            self._prefill(neutral, room=max(map(len, tokens)))
-            found = self._bases[key] = log_likelihoods(self._engine, tokens)
+            prefill = self._prefill(neutral, room=max(map(len, tokens)))
+            found = self._bases[key] = log_likelihoods(prefill.engine, tokens)
         self._bases.move_to_end(key)
         if len(self._bases) > BASES:
             self._bases.popitem(last=False)
@@ -149,34 +190,58 @@ class LlamaBackbone:
         """Drop all kept patient text (case closed, screen locked)."""
         self._bases.clear()
         self._keeper.forget_cases()
+        if self._sight is not None:
+            self._sight.engine.forget()
 
     def close(self) -> None:
         """Free the model; the second call does nothing."""
+        if self._sight is not None:
+            self._sight.engine.close()
         self._engine.close()
 
     # ---------------------------------------------------------------------------------------------------- prompts
 
-    def _prompt(self, request: ModelRequest) -> _Prompt:
-        if any(isinstance(part, ImagePart) for turn in request.messages for part in turn.parts):
-            raise ModelError("This model cannot look at images.", code="vision")
-        tokens = list(self._engine.begin())
+    def _prompt(self, request: ModelRequest) -> Prompt:
+        pieces: list[Piece] = [self._engine.begin()]
         static = 0
         for i, segments in enumerate(build_prompt(self._facts.template, request.messages)):
-            static = len(tokens) if i == request.static_parts else static
+            static = count_tokens(pieces) if i == request.static_parts else static
             for segment in segments:
-                tokens += self._engine.tokenize(segment.text, markup=segment.markup)
-        return _Prompt(tuple(tokens), static)
+                pieces = join(pieces, self._piece(segment))
+        return Prompt(tuple(piece for piece in pieces if piece), static)
+
+    def _piece(self, segment: Segment) -> Piece:
+        if segment.image is not None:
+            return Picture(segment.image, self._seeing().render(segment.image))
+        return self._engine.tokenize(segment.text, markup=segment.markup)
+
+    def _seeing(self) -> Sight:
+        if self._sight is None:
+            raise ModelError("This model cannot look at images.", code="vision")
+        return self._sight
 
     def _prefill(self, request: ModelRequest, *, room: int) -> _Prefill:
         """Bring the engine to the request's prompt, with `room` tokens of context left."""
         begun = time.perf_counter()
         prompt = self._prompt(request)
-        most = self._engine.n_ctx - room
-        if len(prompt.tokens) > most:
-            sentence = f"The case is too long for this model: {len(prompt.tokens)} of {max(most, 0)} tokens."
-            raise ModelError(sentence, code="context")
+        if prompt.seen:
+            return self._look(prompt, room, begun)
+        self._check_room(len(prompt.tokens), self._engine, room)
         source = self._keeper.prepare(prompt.tokens, prompt.static)
-        return _Prefill(prompt, source, (time.perf_counter() - begun) * 1000)
+        spent = (time.perf_counter() - begun) * 1000
+        return _Prefill(self._engine, prompt, len(prompt.tokens), source, spent)
+
+    def _look(self, prompt: Prompt, room: int, begun: float) -> _Prefill:
+        eyes = self._seeing().engine
+        self._check_room(eyes.count(prompt.pieces), eyes, room)
+        source: Source = "reuse" if eyes.look(prompt.pieces) else "cold"
+        return _Prefill(eyes, prompt, eyes.used, source, (time.perf_counter() - begun) * 1000)
+
+    def _check_room(self, length: int, engine: Engine, room: int) -> None:
+        most = engine.n_ctx - room
+        if length > most:
+            sentence = f"The case is too long for this model: {length} of {max(most, 0)} tokens."
+            raise ModelError(sentence, code="context")
 
     # ---------------------------------------------------------------------------------------------------- replies
 
@@ -184,7 +249,7 @@ class LlamaBackbone:
         self, request: ModelRequest, draft: Draft, prefill: _Prefill, *, n: int, grammar: str | None
     ) -> ModelReply:
         usage = Usage(
-            tokens_in=len(prefill.prompt.tokens),
+            tokens_in=prefill.length,
             tokens_out=len(draft.tokens),
             ms_prefill=prefill.milliseconds,
             ms_decode=draft.milliseconds,
@@ -221,7 +286,7 @@ class LlamaBackbone:
         except ModelError:
             return None
         grammar = write_grammar(request.schema)
-        [draft] = sample(self._engine, longer.sampling, 1, grammar=grammar)
+        [draft] = sample(prefill.engine, longer.sampling, 1, grammar=grammar)
         return self._reply(longer, draft, prefill, n=1, grammar=grammar)
 
     def _record(
@@ -234,12 +299,12 @@ class LlamaBackbone:
         grammar: str | None = None,
         rejected: int = 0,
     ) -> CallRecord:
-        engine, info, facts, drawn = self._engine, self._info, self._facts, request.sampling
-        setting, build, tokens = engine.setting, engine.build, prefill.prompt.tokens
+        engine, info, facts, drawn = prefill.engine, self._info, self._facts, request.sampling
+        setting, build = engine.setting, engine.build
         return CallRecord(
             pack_id=info.pack_id,
             contents_sha256=info.contents_sha256,
-            mmproj_sha256=NONE,
+            mmproj_sha256=engine.mmproj_sha256 if isinstance(engine, VisionEngine) else NONE,
             quant=facts.quant,
             lib_version=build.lib_version,
             lib_build=build.lib_build,
@@ -262,8 +327,8 @@ class LlamaBackbone:
             grammar_sha256=codec.sha256(grammar.encode()) if grammar else NONE,
             prompt_name=request.prompt_name,
             prompt_sha256=request.prompt_sha256,
-            prefix_sha256=codec.sha256(array("i", tokens).tobytes()),
-            prefix_len=len(tokens),
+            prefix_sha256=prefill.prompt.digest,
+            prefix_len=prefill.length,
             prefix_source=prefill.source,
             tokens_in=usage.tokens_in,
             tokens_out=usage.tokens_out,

@@ -45,8 +45,12 @@ def waves(n: int, size: int) -> Iterator[range]:
 class Draft:
     """A candidate under way on one fork."""
 
-    def __init__(self, sequence: int, sampler: Sampler, *, max_tokens: int, on_delta: OnDelta | None) -> None:
-        self.sequence, self.sampler, self._max_tokens, self._on_delta = sequence, sampler, max_tokens, on_delta
+    def __init__(
+        self, sequence: int, sampler: Sampler, *, start: int, max_tokens: int, on_delta: OnDelta | None = None
+    ) -> None:
+        """`start`: the position of its first token, after the prefix."""
+        self.sequence, self.sampler, self._start = sequence, sampler, start
+        self._max_tokens, self._on_delta = max_tokens, on_delta
         self.tokens: list[int] = []
         self.text = ""
         self.finish: Literal["stop", "length", ""] = ""
@@ -70,9 +74,9 @@ class Draft:
         if new and self._on_delta is not None:
             self._on_delta(new)
 
-    def row(self, prefix_length: int) -> Row:
+    def row(self) -> Row:
         """The evaluation that yields the next token."""
-        return Row(self.tokens[-1], prefix_length + len(self.tokens) - 1, self.sequence, True)
+        return Row(self.tokens[-1], self._start + len(self.tokens) - 1, self.sequence, True)
 
 
 def sample(
@@ -83,7 +87,7 @@ def sample(
     Raises:
         Cancelled, ModelError: all forks are removed, the prefix stays.
     """
-    room = engine.n_ctx - engine.prefix_length
+    room = engine.n_ctx - engine.used
     size = wave_size(room=room, max_tokens=sampling.max_tokens, forks=engine.setting.forks, exact=sampling.exact)
     done: list[Draft] = []
     for wave in waves(n, size):
@@ -99,9 +103,11 @@ def _run_wave(
         for sequence, index in enumerate(wave, start=1):
             sampler = engine.sampler(sampling, fork_seed(sampling.seed, index), grammar)
             heard = on_delta if index == 0 else None
-            drafts.append(Draft(sequence, sampler, max_tokens=sampling.max_tokens, on_delta=heard))
+            drafts.append(
+                Draft(sequence, sampler, start=engine.prefix_length, max_tokens=sampling.max_tokens, on_delta=heard)
+            )
         engine.fork(draft.sequence for draft in drafts)
-        _finish(engine, drafts)
+        finish(engine, drafts, [engine.prefix_logits] * len(drafts))
     finally:
         for draft in drafts:
             draft.sampler.close()
@@ -109,14 +115,17 @@ def _run_wave(
     return drafts
 
 
-def _finish(engine: Engine, drafts: Sequence[Draft]) -> None:
-    """Step all drafts together until each has ended; an ended fork frees its cells at once."""
-    begun = time.perf_counter()
-    length, live = engine.prefix_length, list(drafts)
-    for draft in live:
-        draft.take(engine, engine.prefix_logits)
+def finish(engine: Engine, drafts: Sequence[Draft], first: Sequence[Logits]) -> None:
+    """Step all drafts together until each has ended; an ended fork frees its cells at once.
+
+    `first`: the logits from which each draws its first token.
+    """
+    begun, live = time.perf_counter(), list(drafts)
+    for draft, logits in zip(drafts, first, strict=True):
+        draft.take(engine, logits)
     while live := _drop_finished(engine, live, begun):
-        engine.decode([draft.row(length) for draft in live])
+        with engine.pace.step():
+            engine.decode([draft.row() for draft in live])
         for row, draft in enumerate(live):
             draft.take(engine, engine.logits(row))
 

@@ -1,14 +1,13 @@
 """One language model, one context, n sequences: canonical prefill, forks, decoding, cancellation (runtime.md 4).
 
-The only module besides `vision.py` that imports llama.cpp, inside a function, and only its low-level calls. Must not
-know prompts, cases or packs. Sequence 0 holds the prefix; sequences 1 … n are forks of it.
+Uses the low-level calls of llama.cpp only, which `library.py` loads. Must not know prompts, cases
+or packs. Sequence 0 holds the prefix; sequences 1 … n are forks of it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,6 +18,8 @@ from core.domain.chat import Sampling
 from core.errors import BugError, Cancelled, ModelError
 from models.llama import guards
 from models.llama.guards import Row
+from models.llama.library import describe_library, load_library
+from models.llama.pace import Pace
 from models.llama.sampler import Logits, Sampler
 
 FLASH_OFF, FLASH_ON = 0, 1
@@ -40,70 +41,30 @@ class EngineSetting(msgspec.Struct, frozen=True, kw_only=True):
     gpu_layers: int = 0
 
 
-class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """Which native library answered."""
-
-    lib_version: str
-    lib_build: str
-    system_info: str
-
-
-class _Log:
-    """Takes the library's log lines and keeps none of their text: a line can hold the prompt."""
-
-    def __init__(self) -> None:
-        self.lines: Counter[int] = Counter()
-        self.callback: Any = None
-
-    def install(self, library: Any) -> None:
-        if self.callback is None:
-            self.callback = library.llama_log_callback(self._count)
-            library.llama_log_set(self.callback, None)
-            library.llama_backend_init()
-
-    def _count(self, level: int, _text: bytes, _data: Any) -> None:
-        self.lines[level] += 1
-
-
-_LOG = _Log()  # for ever: a garbage-collected callback is a crash
-
-
-def load_library() -> Any:
-    """The low-level binding, loaded once a process and silenced."""
-    import llama_cpp.llama_cpp as library
-
-    _LOG.install(library)
-    return library
-
-
-def describe_library(library: Any) -> Build:
-    """Version, commit and processor features of the loaded library."""
-    from llama_cpp import __version__
-
-    commit = library._lib.ggml_commit
-    commit.restype = ctypes.c_char_p
-    return Build(
-        lib_version=f"llama-cpp-python {__version__}",
-        lib_build=f"{library.llama_version().decode()} {commit().decode()}",
-        system_info=library.llama_print_system_info().decode().strip(" |"),
-    )
-
-
 class Engine:
     """Raises BugError where a rule of `guards` is broken, Cancelled when `stop` is set; both leave it usable."""
 
     def __init__(
-        self, model_file: str, setting: EngineSetting, stop: threading.Event, *, library: Any | None = None
+        self,
+        model: str | Engine,
+        setting: EngineSetting,
+        stop: threading.Event,
+        *,
+        library: Any | None = None,
     ) -> None:
         """Load a GGUF file and make a context; the calling thread becomes the only one that may call.
 
+        `model`: the file, or an engine whose model gets a second context; that engine is closed last.
+
         Raises:
             ModelError: `bad_model`, the file is not a model that can be read; `memory`, no context could be made.
+            Cancelled: `stop` was set while it was loaded.
         """
         self._lib: Any = library if library is not None else load_library()
         self._owner, self._closed, self._stop, self.setting = threading.get_ident(), False, stop, setting
         self._abort: Any = self._lib.ggml_abort_callback(lambda _data: stop.is_set())
-        self._model: Any = self._load(model_file)
+        self._lent = isinstance(model, Engine)
+        self._model: Any = model._model if isinstance(model, Engine) else self._load(model)
         self._context: Any = self._make_context()
         self._memory: Any = self._lib.llama_get_memory(self._context)
         self._vocabulary: Any = self._lib.llama_model_get_vocab(self._model)
@@ -118,14 +79,19 @@ class Engine:
         self._complete = False  # whether `prefix_logits` belong to what it holds
         self._flagged: frozenset[int] = frozenset()
         self._prefix_logits: Logits = np.empty(0, dtype=np.float32)
-        self.decodes = 0
+        self.pace = Pace()
+        self.decodes = self.evaluated = 0  # native calls and tokens, since the engine was made
 
     # ------------------------------------------------------------------------------------------ making and ending
 
     def _load(self, model_file: str) -> Any:
         parameters = self._lib.llama_model_default_params()
         parameters.n_gpu_layers = self.setting.gpu_layers
+        going_on = self._lib.llama_progress_callback(lambda _share, _data: not self._stop.is_set())
+        parameters.progress_callback = going_on
         model = self._lib.llama_model_load_from_file(model_file.encode(), parameters)
+        if not model and self._stop.is_set():
+            raise Cancelled("load")
         if not model:
             raise ModelError("The model file cannot be read as a model.", code="bad_model")
         return model
@@ -133,7 +99,7 @@ class Engine:
     def _make_context(self) -> Any:
         made = self._lib.llama_init_from_model(self._model, self._parameters())
         if not made:
-            self._lib.llama_model_free(self._model)
+            self._free_model()
             raise ModelError("There is not enough memory for the model's context.", code="memory")
         return made
 
@@ -156,7 +122,11 @@ class Engine:
         self._closed = True
         self._lib.llama_batch_free(self._batch)
         self._lib.llama_free(self._context)
-        self._lib.llama_model_free(self._model)
+        self._free_model()
+
+    def _free_model(self) -> None:
+        if not self._lent:
+            self._lib.llama_model_free(self._model)
 
     def _enter(self) -> None:
         guards.check_owner(self._owner)
@@ -209,7 +179,12 @@ class Engine:
 
     @property
     def prefix_length(self) -> int:
-        """Tokens in sequence 0."""
+        """Tokens in sequence 0, and the position of the next one."""
+        return len(self._held)
+
+    @property
+    def used(self) -> int:
+        """Places of the context that sequence 0 takes."""
         return len(self._held)
 
     @property
@@ -340,6 +315,7 @@ class Engine:
         self._flagged = frozenset()
         self._fill(rows)
         self.decodes += 1
+        self.evaluated += len(rows)
         self._judge(int(self._lib.llama_decode(self._context, self._batch)))
         self._flagged = frozenset(i for i, row in enumerate(rows) if row.wanted)
 

@@ -5,6 +5,8 @@ Each raises BugError, because only our own code can break them. Must not import 
 
 from __future__ import annotations
 
+import base64
+import binascii
 import threading
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,6 +14,9 @@ from typing import NamedTuple
 from core.errors import BugError
 
 GRAMMAR_BYTES = 16_384
+PNG = b"\x89PNG\r\n\x1a\n"
+LONGEST_SIDE = 1344  # pixels: bounds how long a picture is encoded, which nothing can interrupt
+OWN_URI = "data:image/png;base64,"
 
 
 class Row(NamedTuple):
@@ -75,3 +80,25 @@ def check_grammar(text: str) -> None:
     """An empty grammar silently allows everything, and a very large one crashes the parser."""
     if not text.strip() or len(text.encode()) > GRAMMAR_BYTES or "\0" in text:
         raise BugError("The grammar is empty or too large.", code="engine_grammar")
+
+
+def check_picture(source: bytes | str) -> bytes:
+    """The bytes of an 8-bit PNG of ours, grey or RGB; a text may only be the `data:` form of one.
+
+    A path or an address is refused here, before anything could open it.
+    """
+    data = _of_own_uri(source) if isinstance(source, str) else source
+    width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+    form = data[:8] == PNG and data[12:16] == b"IHDR" and data[24:25] == b"\x08" and data[25:26] in (b"\0", b"\2")
+    if not form or not 0 < min(width, height) <= max(width, height) <= LONGEST_SIDE:
+        raise BugError(f"A picture for the model is not an 8-bit PNG of at most {LONGEST_SIDE} px.", code="picture")
+    return data
+
+
+def _of_own_uri(text: str) -> bytes:
+    if not text.startswith(OWN_URI):
+        raise BugError("A picture for the model was named by a path or an address.", code="picture_uri")
+    try:
+        return base64.b64decode(text[len(OWN_URI) :], validate=True)
+    except binascii.Error as error:
+        raise BugError("A picture for the model has a damaged text form.", code="picture_uri") from error

@@ -5,7 +5,6 @@ Knows packs and the machine; must not know settings files, cases or the window.
 
 from __future__ import annotations
 
-import platform
 import threading
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -22,6 +21,7 @@ from models.llama.accelerators import graphics_cards
 from models.llama.backbone import LlamaBackbone, LoadFacts
 from models.llama.engine import Engine, EngineSetting
 from models.llama.prefix import PrefixKeeper
+from models.llama.states import StateIdentity
 from models.packs import InstalledPack, MemoryLedger, OnBytes, OpenPack, PackLedger, Verify, find_pack, open_verified
 from models.plan import Q8_RUNGS, Calibrations, Sizes, fit_context, padded, plan_memory, sizes_of
 
@@ -213,7 +213,14 @@ def _assemble(placed: _Placed, engine: Engine, facts: LoadFacts) -> LlamaBackbon
         reason=rung.reason,
         expected_s=placed.plan.expected_s,
     )
-    parts = (pack.contents_sha256, engine.build.lib_build, setting.type_k, setting.type_v)
-    identity = "/".join((*parts, f"flash={setting.flash}", "swa_full", f"chunk={setting.chunk}", platform.machine()))
+    identity = StateIdentity(
+        contents_sha256=pack.contents_sha256,
+        lib_build=engine.build.lib_build,
+        type_k=setting.type_k,
+        type_v=setting.type_v,
+        flash=setting.flash,
+        swa_full=True,
+        chunk=setting.chunk,
+    )
     keeper = PrefixKeeper(engine, identity=identity, folder=paths.cache_folder() / "states")
     return LlamaBackbone(engine, keeper, info=info, facts=facts)

@@ -6,108 +6,27 @@ written to disk; `forget_cases` drops the others. Must not know what a prompt sa
 
 from __future__ import annotations
 
-import hashlib
-import os
-from array import array
-from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from models.llama.engine import Engine
+from models.llama.states import MIB, DiskStates, MemoryStates, StateIdentity
 
-MAGIC = b"WRKV1"
-MIB = 1 << 20
-CASE_BYTES, STATIC_BYTES, DISK_BYTES = 512 * MIB, 256 * MIB, 2048 * MIB
+CASE_BYTES, STATIC_BYTES = 512 * MIB, 256 * MIB
 WORTH_CHUNKS = 4  # a case prefix is kept when at least so many chunks had to be evaluated
-_HEAD = len(MAGIC) + 32 + 4 + 8
 
 Source = Literal["cold", "reuse", "state"]
-
-
-class MemoryStates:
-    """Least recently used states in memory, by key, up to `limit` bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._states: OrderedDict[str, tuple[int, bytes]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._states)
-
-    def lengths(self) -> set[int]:
-        """Prefix lengths, in tokens, that are there."""
-        return {length for length, _ in self._states.values()}
-
-    def get(self, key: str) -> bytes | None:
-        found = self._states.get(key)
-        if found is None:
-            return None
-        self._states.move_to_end(key)
-        return found[1]
-
-    def put(self, key: str, length: int, state: bytes) -> None:
-        self._states[key] = (length, state)
-        while self._states and sum(len(data) for _, data in self._states.values()) > self._limit:
-            self._states.popitem(last=False)
-
-    def clear(self) -> None:
-        self._states.clear()
-
-
-class DiskStates:
-    """Static states as files of a cache folder: magic, key, tokens, bytes, data, sha256; least recently used."""
-
-    def __init__(self, folder: Path, limit: int = DISK_BYTES) -> None:
-        self._folder, self._limit = folder, limit
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def _path(self, key: str) -> Path:
-        return self._folder / f"{key}.wrkv"
-
-    def get(self, key: str) -> bytes | None:
-        """The state, or None; a file that is not whole is deleted."""
-        path = self._path(key)
-        try:
-            content = path.read_bytes()
-        except OSError:
-            return None
-        body, seal = content[:-32], content[-32:]
-        whole = len(content) > _HEAD + 32 and hashlib.sha256(body).digest() == seal
-        if not whole or not body.startswith(MAGIC + bytes.fromhex(key)):
-            path.unlink(missing_ok=True)
-            return None
-        os.utime(path)
-        return body[_HEAD:]
-
-    def put(self, key: str, length: int, state: bytes) -> None:
-        """Write a state by replacing the file whole, then delete the oldest beyond the limit."""
-        body = MAGIC + bytes.fromhex(key) + length.to_bytes(4, "little") + len(state).to_bytes(8, "little") + state
-        part = self._path(key).with_suffix(".part")
-        part.write_bytes(body + hashlib.sha256(body).digest())
-        part.replace(self._path(key))
-        self._trim()
-
-    def _trim(self) -> None:
-        files = sorted(self._folder.glob("*.wrkv"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        total = 0
-        for path in files:
-            total += path.stat().st_size
-            if total > self._limit:
-                path.unlink(missing_ok=True)
 
 
 class PrefixKeeper:
     """Brings an engine to a prefix by the cheapest way; none of them changes a bit of the result."""
 
-    def __init__(self, engine: Engine, *, identity: str, folder: Path | None) -> None:
-        """`identity`: all that a state depends on besides its tokens; `folder`: for static states, None: no disk."""
-        self._engine, self._identity = engine, identity.encode()
+    def __init__(self, engine: Engine, *, identity: StateIdentity, folder: Path | None) -> None:
+        """`identity`: what the engine's states depend on; `folder`: for static states, None: no disk."""
+        self._engine, self._key = engine, identity.key
         self._cases, self._statics = MemoryStates(CASE_BYTES), MemoryStates(STATIC_BYTES)
         self._disk = DiskStates(folder) if folder is not None else None
-
-    def _key(self, tokens: Sequence[int]) -> str:
-        return hashlib.sha256(self._identity + b"\0" + array("i", tokens).tobytes()).hexdigest()
 
     def prepare(self, tokens: Sequence[int], static_length: int) -> Source:
         """Make the engine hold `tokens`, the first `static_length` of which are free of patient text."""

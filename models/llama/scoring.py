@@ -62,7 +62,7 @@ def log_likelihoods(engine: Engine, options: Sequence[Tokens]) -> tuple[float, .
     """
     if not all(options):
         raise BugError("An option without tokens cannot be scored.", code="option_empty")
-    room = min(engine.setting.n_batch, engine.n_ctx - engine.prefix_length)
+    room = min(engine.setting.n_batch, engine.n_ctx - engine.used)
     found: dict[Tokens, float] = {}
     for batch in lay_out(options, rows=room, forks=engine.setting.forks):
         found.update(_score_batch(engine, batch))

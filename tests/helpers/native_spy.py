@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.llama.engine import load_library
+from models.llama.library import load_library
 
 
 class NativeSpy:

@@ -15,7 +15,8 @@ import pytest
 from core.domain.pack import Architecture, Calibration, Licence, PackFile, PackManifest
 from core.errors import UserError
 from models.llama import accelerators
-from models.llama.engine import Engine, EngineSetting, load_library
+from models.llama.engine import Engine, EngineSetting
+from models.llama.library import load_library
 from models.packs import read_manifest
 from models.plan import kv_bytes, plan_memory, require_memory, sizes_of
 
@@ -98,7 +99,7 @@ def test_expected_time_of_a_small_model_is_of_the_measured_order() -> None:
 @contextmanager
 def told(library: object) -> Iterator[list[str]]:
     """What the library logs meanwhile; afterwards nothing is kept of it again."""
-    from models.llama import engine
+    from models.llama.library import LOG
 
     lines: list[str] = []
 
@@ -110,7 +111,7 @@ def told(library: object) -> Iterator[list[str]]:
     try:
         yield lines
     finally:
-        library.llama_log_set(engine._LOG.callback, ctypes.c_void_p(None))  # type: ignore[attr-defined]
+        library.llama_log_set(LOG.callback, ctypes.c_void_p(None))  # type: ignore[attr-defined]
 
 
 def cache_bytes(model_file: Path, n_ctx: int) -> float:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from models.llama.engine import Engine
-from models.llama.prefix import MAGIC, DiskStates, MemoryStates, PrefixKeeper
+from models.llama.prefix import PrefixKeeper
+from models.llama.states import MAGIC, DiskStates, MemoryStates, StateIdentity
 
 KEY, OTHER = "ab" * 32, "cd" * 32
+IDENTITY = StateIdentity(
+    contents_sha256="12" * 32, lib_build="b1", type_k="f16", type_v="f16", flash=False, swa_full=True, chunk=64
+)
 
 
 def test_memory_drops_the_least_recently_used() -> None:
@@ -24,6 +31,14 @@ def test_memory_drops_the_least_recently_used() -> None:
     assert states.lengths() == {64, 192}
     states.put("d", 256, b"x" * 11)
     assert len(states) == 0, "a state above the limit is not kept"
+
+
+def test_key_is_the_hash_of_what_a_state_depends_on() -> None:
+    """Written out by hand: fields in order, each with a zero byte, tokens as little-endian int32; each field counts."""
+    content = b"12" * 32 + b"\0b1\0f16\0f16\0False\0True\x0064\0" + struct.pack("<3i", 1, 258, 70_000)
+    assert IDENTITY.key([1, 258, 70_000]) == hashlib.sha256(content).hexdigest()
+    for change in ({"lib_build": "b2"}, {"type_k": "q8_0"}, {"type_v": "q8_0"}, {"flash": True}, {"chunk": 256}):
+        assert msgspec.structs.replace(IDENTITY, **change).key([1]) != IDENTITY.key([1])
 
 
 def test_file_has_the_documented_form(tmp_path: Path) -> None:
@@ -70,7 +85,7 @@ def test_disk_keeps_within_its_limit(tmp_path: Path) -> None:
 @pytest.fixture
 def keeper(engine: Engine, tmp_path: Path) -> Iterator[PrefixKeeper]:
     engine.clear()
-    yield PrefixKeeper(engine, identity="test", folder=tmp_path / "states")
+    yield PrefixKeeper(engine, identity=IDENTITY, folder=tmp_path / "states")
     engine.clear()
 
 
@@ -86,11 +101,12 @@ def test_sources_and_bits(engine: Engine, keeper: PrefixKeeper, tmp_path: Path) 
     assert np.abs(engine.prefix_logits - cold).max() == 0
     assert len(list((tmp_path / "states").iterdir())) == 1
     engine.clear()
-    later = PrefixKeeper(engine, identity="test", folder=tmp_path / "states")
+    later = PrefixKeeper(engine, identity=IDENTITY, folder=tmp_path / "states")
     assert later.prepare(static + first, len(static)) == "state"
     assert np.abs(engine.prefix_logits - cold).max() == 0
     engine.clear()
-    assert PrefixKeeper(engine, identity="other", folder=tmp_path / "states").prepare(static + first, 0) == "cold"
+    other = msgspec.structs.replace(IDENTITY, flash=True)
+    assert PrefixKeeper(engine, identity=other, folder=tmp_path / "states").prepare(static + first, 0) == "cold"
 
 
 @pytest.mark.weights
