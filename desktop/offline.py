@@ -1,11 +1,13 @@
 """Network denial, called before anything else: an audit hook that turns any internet socket into a SecurityError.
 
 The hook gives good messages and stops Python code; the kernel filter that stops native code too comes with the trust
-issue. Lowest layer of desktop: needs nothing but the error page.
+issue. Until then a native library that would report home is told not to, before it is loaded. Lowest layer of desktop:
+needs nothing but the error page.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -16,11 +18,13 @@ _NAMES = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", 
 _FAMILY_PLACE = 1  # of the arguments of "socket.__new__": self, family, type, protocol
 _UNIX = 1  # AF_UNIX: the same number on Linux and macOS; Windows has no such sockets in Python
 _UNDECIDED = -1  # socket(fileno=...): the family is read from the descriptor, which some other call made
+_SILENT = {"ORT_DISABLE_TELEMETRY": "1"}  # ONNX Runtime; children of this process inherit it
 _state = {"installed": False, "attempts": 0}
 
 
 def deny_network() -> None:
     """Install the hook for the life of the process; it cannot be removed."""
+    os.environ.update(_SILENT)
     if not _state["installed"]:
         _state["installed"] = True
         sys.addaudithook(_hook)

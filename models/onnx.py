@@ -6,6 +6,7 @@ computes: embedders and segmenters hand arrays in and take arrays out.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESIDENT = 3
+SILENCE = "ORT_DISABLE_TELEMETRY"
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _TYPES = {"tensor(int64)": "int64", "tensor(float)": "float32", "tensor(int32)": "int32", "tensor(float16)": "float16"}
 # Field 1 of an entry of TensorProto.external_data: the key "location". Weights outside the checked bytes begin so.
@@ -86,10 +88,21 @@ def open_session(opened: OpenPack, file: str, plan: ProviderPlan) -> OnnxSession
     return OnnxSession(session, _rung(plan.wanted, session.get_providers()))
 
 
-def _load(data: bytes, plan: ProviderPlan, pack: str) -> Any:
+def _library() -> Any:
+    """ONNX Runtime, told before it is loaded that it may not report home.
+
+    Its Linux builds since 1.29 write an identifier and send events by default, the first of them while they are
+    loaded: only the variable, read at that moment, keeps them silent. The call is for Windows.
+    """
+    os.environ[SILENCE] = "1"
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
+    return onnxruntime
+
+
+def _load(data: bytes, plan: ProviderPlan, pack: str) -> Any:
+    onnxruntime = _library()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = plan.threads
     options.inter_op_num_threads = 1
