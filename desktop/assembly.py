@@ -21,6 +21,7 @@ import msgspec
 from core import codec, paths
 from core import settings as options
 from core.domain.case import Case
+from core.domain.chat import ImagePart
 from core.domain.pack import BackboneInfo, Calibration
 from core.domain.task import task_from_case
 from core.errors import UserError
@@ -81,6 +82,10 @@ class Workbench:
     def open_stores(self) -> Stores:
         """Stores for the calling thread; close them there."""
         return Stores(self.profile)
+
+    def pack_book(self, packs: Packs) -> Ledger:
+        """What is remembered of model packs, written as this person."""
+        return Ledger(packs, self.actor)
 
     def worker_command(self, fault: str = "") -> list[str]:
         """How a worker for this profile is started; `fault` is for tests."""
@@ -203,6 +208,7 @@ class WorkerParts:
         effect: Callable[[str], None],
         crash_file: Callable[[BaseException], str],
         vectors: KnowledgeVectors | None = None,
+        on_stall: Callable[[], None] | None = None,
     ) -> None:
         self.journal = stores.journal
         self.cases = stores.cases
@@ -213,6 +219,8 @@ class WorkerParts:
         self.rss = resident_bytes
         self.workflow = workflow
         self._packs = stores.packs
+        self._artifacts = stores.artifacts
+        self._on_stall = on_stall
         self._profile = profile
         self._vectors = vectors
         self._before = 0
@@ -240,8 +248,21 @@ class WorkerParts:
         ledger = Ledger(self._packs, PROGRAM)
         self._before = resident_bytes()
         return open_backbone(
-            pack, stop=stop, on_progress=on_verify, site=site_of(settings), ledger=ledger, calibrations=ledger
+            pack,
+            stop=stop,
+            on_progress=on_verify,
+            site=site_of(settings),
+            ledger=ledger,
+            calibrations=ledger,
+            pictures=self._picture,
+            on_stall=self._on_stall,
         )
+
+    def _picture(self, part: ImagePart) -> bytes:
+        """What a model is to see of a stored picture."""
+        from core.imaging.view import render_view
+
+        return render_view(self._artifacts.read(part.artifact_sha256), part)
 
     def plan(self, pack: str, n_ctx: int, settings: Settings) -> Planned:
         """Where a pack would run now, and what that takes.
@@ -285,17 +306,28 @@ def worker_parts(
     effect: Callable[[str], None],
     crash_file: Callable[[BaseException], str],
     on_texts: Callable[[int, int], None],
+    on_stall: Callable[[], None] | None = None,
 ) -> Iterator[WorkerParts]:
     """Everything a worker needs, open as long as the context lasts; use it from the opening thread.
 
-    `on_texts` hears passages embedded and in all, while a search waits for missing vectors.
+    `on_texts` hears passages embedded and in all, while a search waits for missing vectors; `on_stall`
+    hears when other programs have brought the model to a halt.
     """
     from desktop.vectors import KnowledgeVectors
 
     real = scripted_seconds() is None
     vectors = KnowledgeVectors(profile, options.load(profile), on_texts=on_texts) if real else None
     with Stores(profile) as stores, open_knowledge(profile, vectors=vectors) as (knowledge, retriever):
-        yield WorkerParts(profile, stores, knowledge, retriever, effect=effect, crash_file=crash_file, vectors=vectors)
+        yield WorkerParts(
+            profile,
+            stores,
+            knowledge,
+            retriever,
+            effect=effect,
+            crash_file=crash_file,
+            vectors=vectors,
+            on_stall=on_stall,
+        )
 
 
 @contextmanager

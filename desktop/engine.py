@@ -52,6 +52,7 @@ class Engine(QObject):
         self._queue: list[str] = []
         self._fault = ""
         self._closing = False
+        self._stalled = self._calm = self._retiring = False
         self._stop_asked = 0.0
         self._stage = -1
         self._heard = self._ticked = time.monotonic()
@@ -109,11 +110,19 @@ class Engine(QObject):
         self._process = None
 
     def _next(self) -> None:
-        if self._current or not self._queue or self._closing:
+        if self._current or self._closing or self._retires() or not self._queue:
             return
         self._current = self._queue.pop(0)
         self.began.emit(self._current)
         self._command_run()
+
+    def _retires(self) -> bool:
+        """Between two runs a worker that other programs brought to a halt is let go; the next one is calmer."""
+        if self._stalled and not self._calm and self._process is not None:
+            self._calm = self._retiring = True
+            self._send(protocol.Shutdown())
+            self._process.closeWriteChannel()
+        return self._retiring
 
     def _command_run(self) -> None:
         self._fault = ""
@@ -128,7 +137,7 @@ class Engine(QObject):
         process.setProgram(self._command[0])
         process.setArguments(self._command[1:])
         environment = QProcessEnvironment()
-        for name, value in worker_environment(os.environ).items():
+        for name, value in worker_environment(os.environ, calm=self._calm).items():
             environment.insert(name, value)
         process.setProcessEnvironment(environment)
         process.readyReadStandardOutput.connect(self._read)
@@ -170,6 +179,8 @@ class Engine(QObject):
                 self.loaded.emit(pack, rung, reason, seconds)
             case protocol.Rung(to_rung=rung, reason=reason, expected_s=seconds):
                 self.rung_changed.emit(" ".join(rung_notices(rung, reason, seconds)))
+            case protocol.Stalled():
+                self._stalled = True
             case protocol.Fault(detail=detail):
                 self._fault = detail
                 self.faulted.emit(detail)
@@ -202,7 +213,9 @@ class Engine(QObject):
     def _finished(self, code: int, status: QProcess.ExitStatus) -> None:
         self._read()
         self._forget()
+        self._retiring = False
         if self._closing or not self._current:
+            self._next()
             return
         gave_up = code == 1 and status == QProcess.ExitStatus.NormalExit and bool(self._fault)
         try:

@@ -44,7 +44,9 @@ def main(profile: Path, fault: str = "") -> int:
 
     try:
         effect = _Fault(fault, out) if fault else _no_fault
-        parts_of = assembly.worker_parts(profile, effect=effect, crash_file=crash.write, on_texts=told)
+        parts_of = assembly.worker_parts(
+            profile, effect=effect, crash_file=crash.write, on_texts=told, on_stall=lambda: send(protocol.Stalled())
+        )
         with parts_of as parts:
             Service(parts, send).serve(_lines(sys.stdin.buffer))
     except Exception as error:

@@ -20,6 +20,7 @@ VRAM_SHARE = 0.10
 KV_BYTES = {"f16": 2.0, "q8_0": 34 / 32}
 PAD = 256  # the library rounds a context up to this many tokens
 PROJECTOR = "mmproj.gguf"
+SEEING_CTX = 4096  # tokens of the second context, in which pictures and what is asked of them lie
 Q8_RUNGS = ("gpu_kv_q8", "gpu_partial")  # what does not fit whole takes the compressed cache as well
 # Bytes of weights gone through in a second while writing. Processor: SmolLM2 (98 MB) wrote 62 to 92 tokens a second on
 # two cores (runtime.md 4.4). Graphics card: not measured; a third of the memory rate of a small card.
@@ -36,7 +37,7 @@ class Calibrations(Protocol):
 
 
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pack takes, in bytes; `vision`: projector, `layers`: of the language model."""
+    """What one pack takes, in bytes; `vision`: projector and its own cache, `layers`: of the language model."""
 
     weights: int
     kv: int
@@ -68,9 +69,10 @@ def fit_context(manifest: PackManifest, n_ctx: int) -> int:
 
 def sizes_of(manifest: PackManifest, n_ctx: int, calibration: Calibration | None = None) -> Sizes:
     """What a pack takes with that context; a measured peak replaces the estimate of what is not weights and cache."""
-    vision = sum(file.size for file in manifest.files if file.path == PROJECTOR)
-    weights = sum(file.size for file in manifest.files) - vision
+    projector = sum(file.size for file in manifest.files if file.path == PROJECTOR)
+    weights = sum(file.size for file in manifest.files) - projector
     arch = manifest.arch
+    vision = projector + (kv_bytes(arch, padded(min(n_ctx, SEEING_CTX))) if arch and projector else 0)
     kv, kv_q8 = (kv_bytes(arch, padded(n_ctx), kind) if arch else 0 for kind in ("f16", "q8_0"))
     measured = max(0, calibration.peak - weights - vision - kv) if calibration else COMPUTE
     layers = arch.n_layer if arch else 1

@@ -52,7 +52,7 @@ class ScriptedBackbone:
     `replies`: for each prompt name the texts of its calls, in order; a single text answers every call of that name.
     `scores`: for each prompt name the log-likelihood of each option; names that are not there are scored by hash,
     unless `strict`. `seconds`: how long each call takes, so that a test can stop or kill it; `stop` ends it early by
-    Cancelled. `calls` counts by prompt name, `requests` keeps what was asked.
+    Cancelled. `calls` counts by prompt name, `requests` keeps what was asked, `forgotten` counts closed cases.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class ScriptedBackbone:
         self.calls: Counter[str] = Counter()
         self.requests: list[ModelRequest] = []
         self.closed = False
+        self.forgotten = 0
 
     @property
     def info(self) -> BackboneInfo:
@@ -110,6 +111,10 @@ class ScriptedBackbone:
             probs=softmax(chosen),
             record=make_record(request, usage, self._info, n=len(options)),
         )
+
+    def forget_cases(self) -> None:
+        """Nothing is kept of a case; counted."""
+        self.forgotten += 1
 
     def close(self) -> None:
         self.closed = True

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -53,12 +52,6 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
         return self.ratio <= self.target
 
 
-class Forgetful(Backbone, Protocol):
-    """A backbone that can be made to forget what it has read, so that the next call starts cold."""
-
-    def forget_cases(self) -> None: ...
-
-
 def compare(name: str, *, ours_s: float, other_s: float, target: float, detail: str) -> Ratio:
     """A comparison of two times in seconds."""
     return Ratio(
@@ -74,7 +67,7 @@ def compare(name: str, *, ours_s: float, other_s: float, target: float, detail: 
 # ------------------------------------------------------------------------------------------------ the model
 
 
-def measure_model(backbone: Forgetful, say: Callable[[str], None]) -> tuple[Ratio, Ratio]:
+def measure_model(backbone: Backbone, say: Callable[[str], None]) -> tuple[Ratio, Ratio]:
     """Options scored in one call against one call each, and forks against independent calls; all from cold."""
     request, length = _request_of_length(backbone, PREFIX_TOKENS)
     say("five options in one call")
@@ -102,7 +95,7 @@ def measure_model(backbone: Forgetful, say: Callable[[str], None]) -> tuple[Rati
     return scored, forked
 
 
-def _cold(backbone: Forgetful, act: Callable[[], object]) -> float:
+def _cold(backbone: Backbone, act: Callable[[], object]) -> float:
     """Wall seconds of one call that finds nothing of the prefix."""
     backbone.forget_cases()
     begun = time.perf_counter()

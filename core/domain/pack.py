@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+FEWER_THREADS = "WARDROUND_FEWER_THREADS"  # "1": a worker that is started again because the last one stalled
 PackRole = Literal["text", "vision", "embed", "segment", "knowledge"]
 
 

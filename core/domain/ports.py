@@ -34,6 +34,10 @@ class Backbone(Protocol):
         self, request: ModelRequest, options: tuple[str, ...], *, method: Method, neutral: ModelRequest | None
     ) -> Scores: ...
 
+    def forget_cases(self) -> None:
+        """Drop everything kept of patients' texts and pictures (case closed, screen locked)."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -16,6 +16,7 @@ from typing import IO
 
 import msgspec
 
+from core.domain.pack import FEWER_THREADS
 from core.errors import EXIT_ACT, ModelError, UserError
 from core.runtime import protocol, supervision
 from core.store.journal import Journal
@@ -84,6 +85,7 @@ class WorkerClient:
         self._process: subprocess.Popen[bytes] | None = None
         self._notices: queue.SimpleQueue[protocol.Notice | None] = queue.SimpleQueue()
         self._reader: threading.Thread | None = None
+        self._calm = self._stalled = False
 
     def run(self, run_id: str, stop: threading.Event | None = None) -> str:
         """Execute a run to its end or next rest; restarts the worker after a crash. Returns the run's status.
@@ -95,6 +97,7 @@ class WorkerClient:
             UserError: the worker gave up and said what the person must do.
         """
         stop = stop or threading.Event()
+        self._calm_down()
         while True:
             status = self._one_attempt(run_id, stop)
             if status is not None:
@@ -104,6 +107,12 @@ class WorkerClient:
                 return "stopped"
             if supervision.after_crash(self._journal, run_id, self._actor) == "stop":
                 return "failed"
+
+    def _calm_down(self) -> None:
+        """A worker that was brought to a halt by other programs is started again between two runs, calmer."""
+        if self._stalled and not self._calm:
+            self.close()
+            self._calm = True
 
     def close(self) -> None:
         """End the worker."""
@@ -136,6 +145,7 @@ class WorkerClient:
                 return None
             if isinstance(item, protocol.Fault):
                 fault = item
+            self._stalled = self._stalled or isinstance(item, protocol.Stalled)
             if isinstance(item, protocol.Ended) and item.run == run_id:
                 return item.status
             self._on_notice(item)
@@ -164,7 +174,7 @@ class WorkerClient:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=worker_environment(os.environ),
+                env=worker_environment(os.environ, calm=self._calm),
             )
         except OSError as error:
             raise ModelError("The analysis process could not be started.", code="worker start") from error
@@ -219,10 +229,15 @@ def _listen(process: subprocess.Popen[bytes], notices: queue.SimpleQueue[protoco
     notices.put(None)
 
 
-def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The worker's environment: offline switches, and passive OpenMP waiting on small machines (runtime.md 4.7)."""
+def worker_environment(environment: Mapping[str, str], *, calm: bool = False) -> dict[str, str]:
+    """The worker's environment: offline switches, and passive OpenMP waiting on small machines (runtime.md 4.7).
+
+    `calm`, after a stall: passive waiting on any machine, and one thread fewer.
+    """
     changed = dict(environment)
     changed.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
-    if (os.cpu_count() or 1) <= 4:
+    if calm or (os.cpu_count() or 1) <= 4:
         changed["OMP_WAIT_POLICY"] = "passive"
+    if calm:
+        changed[FEWER_THREADS] = "1"
     return changed

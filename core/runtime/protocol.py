@@ -142,6 +142,10 @@ class Cancelled(_Line, frozen=True, kw_only=True, tag="cancelled"):
     run: str
 
 
+class Stalled(_Line, frozen=True, kw_only=True, tag="stalled"):
+    """Other programs have brought the model to a halt: the worker is to be started again at the next idle moment."""
+
+
 class Fault(_Line, frozen=True, kw_only=True, tag="fault"):
     """Something failed; `detail` is a sentence for the person."""
 
@@ -149,7 +153,7 @@ class Fault(_Line, frozen=True, kw_only=True, tag="fault"):
     detail: str
 
 
-Notice = Seq | Alive | Verify | Embedded | Loaded | Rung | Planned | Delta | Ended | Cancelled | Fault
+Notice = Seq | Alive | Verify | Embedded | Loaded | Rung | Planned | Delta | Ended | Cancelled | Stalled | Fault
 
 
 def line(value: Command | Notice) -> bytes:

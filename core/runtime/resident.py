@@ -66,15 +66,20 @@ class Resident:
         self._parts, self._send, self._stop = parts, send, stop
         self._backbone: Backbone | None = None
         self._wish: _Wish | None = None
+        self._case = ""
 
     def for_run(self, row: RunRow, commit: Callable[[ev.Event, str], None]) -> Backbone | None:
         """The run's model; None when it was asked for none, or when it failed to load and that was announced.
 
+        A run of another case closes the case before it: what the model keeps of that one's text is dropped.
         `commit` writes an event under a key into the run's journal.
 
         Raises:
             ModelError, UserError: it cannot be loaded, and the policy does not let the run go on without it.
         """
+        if self._backbone is not None and row.case_id != self._case:
+            self._backbone.forget_cases()
+        self._case = row.case_id
         if not row.backbone or self._announced_without(row.id):
             return None
         try:

@@ -186,6 +186,11 @@ class LlamaBackbone:
             self._bases.popitem(last=False)
         return found
 
+    def watch(self, on_stall: Callable[[], None] | None) -> None:
+        """Let someone hear when a step of an answer took far too long (runtime.md 4.7, rule 3); once."""
+        for engine in (self._engine, self._sight.engine if self._sight else self._engine):
+            engine.pace.on_stall = on_stall
+
     def forget_cases(self) -> None:
         """Drop all kept patient text (case closed, screen locked)."""
         self._bases.clear()

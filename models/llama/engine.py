@@ -24,6 +24,7 @@ from models.llama.sampler import Logits, Sampler
 
 FLASH_OFF, FLASH_ON = 0, 1
 CACHE_FULL, ABORTED, REFUSED = 1, 2, -1
+CACHE_TYPES = {"f16": 1, "q8_0": 8}  # enum ggml_type
 
 
 class EngineSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,6 +111,7 @@ class Engine:
         made.n_batch = made.n_ubatch = setting.n_batch
         made.n_threads = made.n_threads_batch = setting.n_threads
         made.flash_attn_type = FLASH_ON if setting.flash else FLASH_OFF
+        made.type_k, made.type_v = CACHE_TYPES[setting.type_k], CACHE_TYPES[setting.type_v]
         made.kv_unified = made.swa_full = made.no_perf = True
         made.abort_callback = self._abort
         return made

@@ -118,6 +118,20 @@ def test_worker_environment_waits_passively_on_small_machines(
     assert b"HF_HUB_OFFLINE=1" in seen
 
 
+def test_stalled_worker_is_started_again_between_two_runs_and_once_only(
+    qtbot: QtBot, make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """runtime.md 4.7, rule 3: not during the run; the next worker waits passively and is told to use fewer threads."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    engine = make("stall")
+    for run, expected in (("r1", 1), ("r2", 2), ("r1", 2)):
+        with qtbot.waitSignal(engine.ended, timeout=PATIENCE):
+            engine.execute(run)
+        assert starts(tmp_path) == expected
+    seen = Path(f"/proc/{engine.pid}/environ").read_bytes().split(b"\0")
+    assert {b"OMP_WAIT_POLICY=passive", b"WARDROUND_FEWER_THREADS=1"} <= set(seen)
+
+
 def test_third_crash_at_one_step_ends_the_run_with_its_sentence(
     qtbot: QtBot, make: Make, journal: Journal, tmp_path: Path
 ) -> None:

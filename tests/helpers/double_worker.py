@@ -1,6 +1,6 @@
 """A worker process for tests of the engine: speaks the protocol and misbehaves in one named way. Knows no model.
 
-double_worker.py WAY COUNT    WAY: finish, die, deaf, silent, refuse, garbage; COUNT: a file that counts starts
+double_worker.py WAY COUNT    WAY: finish, die, deaf, silent, refuse, garbage, stall; COUNT: a file that counts starts
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def obey(way: str, run: str) -> None:
     if way == "garbage":
         sys.stdout.buffer.write(b"\xff\x00 not a notice {\n")
         sys.stdout.buffer.flush()
-    if way in ("finish", "garbage"):
+    if way == "stall":
+        send(protocol.Stalled())
+    if way in ("finish", "garbage", "stall"):
         send(protocol.Seq(run=run, seq=1))
         send(protocol.Ended(run=run, status="finished"))
 

@@ -38,7 +38,9 @@ def act(kind: str, starts: int) -> None:
         say("\x00 {not json")
     if kind == "silent":
         time.sleep(60)
-    if kind in ("finishes", "crash-once", "garbage"):
+    if kind == "stalls":
+        say('{"line":"stalled"}')
+    if kind in ("finishes", "crash-once", "garbage", "stalls"):
         say('{"line":"ended","run":"other","status":"failed"}')
         say('{"line":"ended","run":"r1","status":"finished"}')
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -60,6 +61,20 @@ def test_the_status_of_its_own_run_ends_the_wait(make: Make, heard: list[protoco
 
 def test_lines_that_are_no_notices_are_skipped(make: Make) -> None:
     assert make("garbage").run("r1") == "finished"
+
+
+def test_a_stalled_worker_is_started_again_between_two_runs_once(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """runtime.md 4.7, rule 3."""
+    client = make("stalls")
+    for expected in (1, 2, 2):
+        assert client.run("r1") == "finished"
+        assert starts(tmp_path) == expected
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    assert "OMP_WAIT_POLICY" not in worker_environment({})
+    calm = worker_environment({}, calm=True)
+    assert (calm["OMP_WAIT_POLICY"], calm["WARDROUND_FEWER_THREADS"]) == ("passive", "1")
 
 
 def test_after_a_crash_the_worker_is_started_again(make: Make, tmp_path: Path, shelf: Shelf) -> None:

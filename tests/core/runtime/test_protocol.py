@@ -31,6 +31,7 @@ NOTICES = [
     protocol.Delta(run="r1", text="zwei\nZeilen ü"),
     protocol.Ended(run="r1", status="finished"),
     protocol.Cancelled(run="r1"),
+    protocol.Stalled(),
     protocol.Fault(code="bad", detail="Why."),
 ]
 

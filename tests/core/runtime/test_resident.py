@@ -63,6 +63,20 @@ def test_complaint_B1(shelf: Shelf, bench: Bench, desk: Desk) -> None:
     )
 
 
+def test_a_run_of_another_case_drops_what_the_model_keeps_of_the_one_before(
+    shelf: Shelf, bench: Bench, desk: Desk
+) -> None:
+    """runtime.md 4.6: a state holds the patient's text in recoverable form."""
+    for run in ("r1", "r2"):
+        shelf.queue(id=run)
+        desk.service.execute(run)
+    [model] = bench.backbones
+    assert model.forgotten == 0
+    row = msgspec.structs.replace(shelf.journal.run("r2"), case_id="another")
+    assert desk.service._model.for_run(row, lambda event, key: None) is model
+    assert model.forgotten == 1
+
+
 def test_where_it_was_wanted_nothing_is_announced(shelf: Shelf, desk: Desk) -> None:
     shelf.queue()
     desk.service.execute("r1")
