@@ -21,6 +21,8 @@ from core.runtime.perception.board import gravity, usable
 from core.runtime.perception.derived import derived
 from core.runtime.perception.drafts import IMAGE, Draft, folded, numbered
 from core.runtime.perception.eye_measures import eye_measures
+from core.runtime.perception.fluids import fluids
+from core.runtime.perception.gestation import gestation
 from core.runtime.perception.instructions import instructions
 from core.runtime.perception.laboratory import Result, interpret, of_table
 from core.runtime.perception.mentions import mentioned
@@ -58,7 +60,8 @@ def _of_note(note: Note, knowledge: Knowledge, analytes: Analytes) -> tuple[list
     results = list(written_results(note, analytes))
     sources = [draft.finding.provenance for draft in measures] + [result.provenance for result in results]
     claimed = [(source.start or 0, source.end or 0) for source in sources]
-    return [*measures, *mentioned(note, knowledge, claimed)], results
+    described = [*fluids(note, knowledge), *gestation(note, knowledge)]
+    return [*measures, *described, *mentioned(note, knowledge, claimed)], results
 
 
 def _pictures(case: Case) -> Iterator[Draft]:

@@ -82,6 +82,21 @@ _TESTS: dict[str, str] = {  # the test behind a finding whose name is none
     "WR:islet-autoimmunity": "Islet antibodies",
     "WR:high-ketones": "Blood ketones",
     "WR:high-anion-gap": "Anion gap",
+    "WR:abnormal-tsh": "Thyroid stimulating hormone",
+    "WR:abnormal-free-t4": "Free T4",
+    "WR:pancreatic-enzymes-high": "Lipase",
+    "WR:raised-ascitic-neutrophils": "Ascitic tap",
+    "WR:raised-saag": "Ascitic tap",
+    "WR:gallstones": "Abdominal ultrasound",
+    "WR:oesophageal-varices": "Upper endoscopy",
+    "WR:pyuria": "Urinalysis",
+    "WR:nitrites-positive": "Urinalysis",
+    "WR:bland-urine": "Urinalysis",
+    "WR:helicobacter": "Test for helicobacter",
+    "WR:glandular-fever": "Test for glandular fever",
+    "WR:haemolytic-anaemia": "Haemolysis tests",
+    "WR:angiogenic-ratio": "Ratio of sFlt-1 to PlGF",
+    "WR:pleural-aspiration": "Pleural fluid analysis",
 }
 _COUNTED = ("white_cells", "neutrophils", "eosinophils", "platelets", "haemoglobin")
 _RESULT = re.compile(r"^(raised|normal|low|reduced|positive|stable) ", re.I)

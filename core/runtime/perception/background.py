@@ -19,7 +19,8 @@ from core.domain.ports import Knowledge
 from core.runtime.ledger import Patient
 from core.runtime.perception.drafts import BACKGROUND, Draft, note_source
 
-AGE, MALE, FEMALE, PREGNANCY = "PT:age", "WR:male-sex", "WR:female-sex", "WR:pregnancy"
+AGE, MALE, FEMALE = "PT:age", "WR:male-sex", "WR:female-sex"
+PREGNANCIES = ("WR:pregnancy", "WR:early-pregnancy", "WR:late-pregnancy")
 OLDEST, YOUNGEST_PREGNANT = 122, 9
 AGES_APART = 2.0  # years; more than rounding and a birthday between two notes explain
 DISPUTED = "stated differently elsewhere"
@@ -45,6 +46,11 @@ _OPENING = re.compile(r"(?:^|[.;!?\n])\s*(?:An?|This|The)?\s*(?:patient\s*[:,]?\
 _HEADED = re.compile(
     r"(?:^|(?<=[.;\n]))\s*(?P<sex>[Mm]ale|[Ff]emale|[Mm]an|[Ww]oman)\s*[,:]\s*(?:aged?\s*:?\s*)?(?P<n>\d{1,3})\b"
     r"(?!\s*(?:months?|weeks?|days?|/|%|[.,]\d|[-\u2013]\s*\d))"
+)
+# "Man of 60", "a lady aged 71"; the number is no weight and no duration.
+_SPOKEN = re.compile(
+    r"\b(?P<sex>[Mm]ale|[Ff]emale|[Mm]an|[Ww]oman|[Gg]entleman|[Ll]ady|[Bb]oy|[Gg]irl)\s+(?:of|aged)\s+(?P<n>\d{1,3})\b"
+    r"(?!\s*(?:months?|weeks?|days?|hours?|kg|kilos?|cm|stone|/|%|[.,]\d|[-\u2013]\s*\d))"
 )
 _OTHERS = re.compile(rf"(?:{_KIN}|caller)[^\w\n]+$", re.I)
 _RELATIVE = re.compile(rf"\W{{0,3}}{_KIN}\b", re.I)
@@ -85,7 +91,7 @@ def person(drafts: Iterable[Finding]) -> Patient:
             ages.append((finding.collected_at or "", finding.value.value))
         elif finding.concept in (MALE, FEMALE) and finding.holds:
             sexes.add("male" if finding.concept == MALE else "female")
-        elif finding.concept == PREGNANCY and finding.polarity != "possible":
+        elif finding.concept in PREGNANCIES and finding.polarity != "possible":
             pregnant = bool(pregnant) or finding.polarity == "present"
     age = max(ages)[1] if ages else None
     sex = sexes.pop() if len(sexes) == 1 else ""
@@ -130,7 +136,7 @@ def _day(text: str) -> date | None:
 
 def _stated(text: str) -> re.Match[str] | None:
     """Where the patient's age is stated; of several the highest, since lower ones are of onset or of events."""
-    for pattern in (_AGE, _HEADED, _AGED, _SALUTATION):
+    for pattern in (_AGE, _HEADED, _SPOKEN, _AGED, _SALUTATION):
         matches = [match for match in pattern.finditer(text) if match["n"] and int(match["n"]) <= OLDEST]
         matches = [match for match in matches if not _of_another(text, match)]
         if matches:
@@ -157,7 +163,7 @@ def _patients(text: str) -> list[re.Match[str]]:
     if best is None or not _sex_word(best):
         return [best] if best else []
     others: dict[str, re.Match[str]] = {}
-    for match in (*_AGE.finditer(text), *_HEADED.finditer(text)):
+    for match in (*_AGE.finditer(text), *_HEADED.finditer(text), *_SPOKEN.finditer(text)):
         apart = abs(int(match["n"]) - int(best["n"])) > AGES_APART and int(match["n"]) <= OLDEST
         if apart and _sex_word(match) and _opens(text, match) and not _of_another(text, match):
             others.setdefault(f"{match['n']} {_sex_word(match)}", match)
@@ -183,6 +189,7 @@ def _sexes(note: Note, knowledge: Knowledge) -> Iterator[Draft]:
     everywhere = (
         *_AGE.finditer(note.text),
         *_HEADED.finditer(note.text),
+        *_SPOKEN.finditer(note.text),
         *_SEX_FIELD.finditer(note.text),
         *_SALUTATION.finditer(note.text),
     )

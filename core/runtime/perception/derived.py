@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from core.domain.ports import Knowledge
 from core.runtime.ledger import Patient
-from core.runtime.perception import early_warning, implied, kidney, thresholds
+from core.runtime.perception import combined, early_warning, implied, kidney, thresholds
 from core.runtime.perception.board import Board, derive_concept, derive_value, in_canonical_unit
 from core.runtime.perception.drafts import NOTES, Draft, canonical_key
 
@@ -200,6 +200,7 @@ _STEPS: tuple[Callable[[Board], Iterator[Draft]], ...] = (
     kidney.kidney,
     early_warning.early_warning,
     thresholds.crossed,
+    combined.combined,
     _shock,
     _troponin,
 )

@@ -74,6 +74,8 @@ THRESHOLDS = (
     Threshold("WR:very-high-glucose", "glucose", ">=", 33.3, "Umpierrez 2024", excludes=False),
     Threshold("WR:diabetic-range-hba1c", "hba1c", ">=", 48, "ADA 2024"),
     Threshold("WR:high-ketones", "ketones", ">=", 3.0, "Umpierrez 2024", excludes=False),
+    Threshold("WR:markedly-raised-tsh", "tsh", ">", 10, "Garber 2012 (AACE/ATA)", excludes=False),
+    Threshold("WR:fully-suppressed-tsh", "tsh", "<", 0.1, "Ross 2016 (ATA)", excludes=False),
     Threshold("WR:obesity", "body_mass_index", ">=", 30, "WHO 2000", excludes=False),
 )
 HYPOXIA, HYPOXIA_AT_RISK = 94.0, 88.0  # per cent

@@ -96,6 +96,12 @@ PRESSURE = re.compile(
     rf"\b(?:BP|bp|B/P|[Bb]lood [Pp]ressure){_GAP}(?P<s>\d{{2,3}})\s*/\s*(?P<d>\d{{2,3}})(?!\d)(?!\s*/)"
 )
 BARE_PRESSURE = re.compile(r"(?<![\d/.])(?P<s>\d{2,3})\s*/\s*(?P<d>\d{2,3})\s*mm\s?Hg\b")
+# "BP 152/94, repeat 148/92": a further reading soon behind a named one.
+FURTHER_PRESSURE = re.compile(
+    r"\b(?:repeat(?:ed)?|again|re-?check(?:ed)?|second|third|then|later|and|minutes?|hours?|days?|weeks?)\b"
+    r"(?:\s+(?:readings?|BP|at|of|was|is|on|it|the|a))*\s*[:,]?\s*"
+    r"(?P<s>[6-9]\d|[12]\d\d)\s*/\s*(?P<d>[3-9]\d|1\d\d)(?!\d)(?!\s*/)"
+)
 SYSTOLIC = re.compile(
     rf"\b(?:SBP|[Ss]ystolic(?: BP| blood pressure| pressure)?){_GAP}(?P<n>\d{{2,3}})(?![\d/%]|\s*[-\u2013]\s*\d)"
 )

@@ -16,6 +16,8 @@ from core.runtime.perception.analytes import Analytes, canonical
 from core.runtime.perception.drafts import Draft
 from core.runtime.perception.numbers import IMPLAUSIBLE, measured
 
+_SOON = 60  # characters between a pressure and a further reading of it
+
 
 def vital_signs(note: Note, analytes: Analytes) -> Iterator[Draft]:
     """Every measurement of a note, in no particular order."""
@@ -41,6 +43,11 @@ def _pressures(note: Note, analytes: Analytes) -> Iterator[Draft]:
             if not any(match.start("s") in span for span in taken):
                 taken.append(range(*match.span()))
                 yield from _pair(note, match, analytes)
+    for match in written.FURTHER_PRESSURE.finditer(note.text):
+        first = any(0 <= match.start() - span.stop <= _SOON for span in taken)
+        if first and not any(match.start("s") in span for span in taken) and int(match["s"]) > int(match["d"]):
+            taken.append(range(*match.span()))
+            yield from _pair(note, match, analytes)
     for match in written.SYSTOLIC.finditer(note.text):
         value = float(match["n"])
         bad = _checked(analytes, "systolic_bp", value, "mm[Hg]")

@@ -220,6 +220,11 @@ def test_an_allergy_is_no_drug_taken_and_its_reaction_is_past() -> None:
         ("A 4-month-old girl with fever.", 0.33, ""),
         ("30-year-old woman; the donor was a 20-year-old man.", 30, "female"),
         ("Feels unwell.", None, ""),
+        ("Man of 60 with cough.", 60, "male"),
+        ("Woman of 34. Fever.", 34, "female"),
+        ("Seen today: a lady aged 81, breathless.", 81, "female"),
+        ("A woman of 60 kg.", None, ""),
+        ("His father, a man of 60, died.", None, ""),
     ],
 )
 def test_age_and_sex(text: str, age: float | None, sex: str) -> None:
