@@ -62,13 +62,24 @@ def no_network() -> Iterator[None]:
 # ------------------------------------------------------------------------------------------- folders and data
 
 
+@pytest.fixture(scope="session")
+def packs_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the default model pack alone: what else this machine has must not change what a test sees."""
+    folder = tmp_path_factory.mktemp("packs")
+    place = MODELS / packs.SMOLLM2.folder
+    if place.is_dir():
+        (folder / packs.SMOLLM2.folder.parent).mkdir(parents=True, exist_ok=True)
+        (folder / packs.SMOLLM2.folder).symlink_to(place, target_is_directory=True)
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data root of this test alone (profile, cache, logs); model packs stay where they are."""
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packs_of_tests: Path) -> Path:
+    """The data root of this test alone (profile, cache, logs); of the model packs only the default one."""
     root = tmp_path / "home"
     root.mkdir()
     monkeypatch.setenv("WARDROUND_HOME", str(root))
-    monkeypatch.setenv("WARDROUND_MODELS", str(MODELS))
+    monkeypatch.setenv("WARDROUND_MODELS", str(packs_of_tests))
     return root
 
 
