@@ -156,7 +156,7 @@ def _add_seal(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--role", choices=("text", "vision", "embed", "segment"), default=None)
     for name, text in (
         ("family", "model family: smollm2, gemma3, qwen3 …"),
-        ("template", "prompt template: chatml, plain"),
+        ("template", "prompt template: chatml, gemma, llama3, plain, qwen3"),
         ("quant", "quantisation"),
         ("licence", "its SPDX name"),
         ("uses", "pack of the language model that a projector belongs to"),

@@ -206,7 +206,7 @@ def _ask(name: str) -> str:
     hints = {
         "role": "text, vision, embed, segment",
         "family": "smollm2, gemma3, qwen3, llama3 …",
-        "template": "chatml, plain",
+        "template": "chatml, gemma, llama3, plain, qwen3",
         "licence": "SPDX name, e.g. Apache-2.0",
     }
     return input(f"{name} ({hints[name]}): ").strip()

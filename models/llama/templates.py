@@ -33,7 +33,8 @@ def _content(turn: Message, *, lead: str = "", strip: bool = False) -> list[Segm
         else:
             made[-1] = Segment(made[-1].text + part.text)
     if strip:
-        made[0], made[-1] = Segment(made[0].text.lstrip()), Segment(made[-1].text.rstrip())
+        made[0] = Segment(made[0].text.lstrip())
+        made[-1] = Segment(made[-1].text.rstrip())
     return [segment for segment in made if segment.text or segment.image]
 
 
@@ -67,7 +68,7 @@ def _gemma(messages: Sequence[Message]) -> list[list[Segment]]:
     start, system = Segment("<start_of_turn>", True), _leading_system(messages)
     for i, turn in enumerate(messages):
         if system and i == 0:  # written here, so that a static part ends where it ends
-            made.append([start, Segment(f"user\n{turn.text.strip()}\n\n")])
+            made.append([start, *_content(turn, lead="user\n"), Segment("\n\n")])
             continue
         role = "model" if turn.role == "assistant" else "user"
         opened = [] if system and i == 1 else [start, Segment(f"{role}\n")]

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import packs
 import pytest
 
 import models
@@ -19,6 +20,15 @@ PACK = "smollm2-135m-instruct-q4_1"
 def gguf(smollm2: Path) -> str:
     """The model file of the default pack."""
     return str(smollm2 / "model.gguf")
+
+
+@pytest.fixture(scope="session")
+def gemma(smollm2: Path) -> Path:
+    """The folder of the Gemma pack, which a person fetches after reading its terms; else a skip."""
+    folder = smollm2.parent.parent / packs.GEMMA3.folder
+    if not packs.is_installed(packs.GEMMA3, smollm2.parent.parent):
+        pytest.skip("Gemma 3 270M pack not found: packaging/packs.py gemma3-270m")
+    return folder
 
 
 @pytest.fixture(scope="module")

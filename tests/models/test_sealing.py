@@ -75,8 +75,8 @@ def test_resembling_row_gives_family_and_template_never_the_licence(tmp_path: Pa
 
 
 def test_template_that_this_version_lacks_is_said(file: Path) -> None:
-    with pytest.raises(UserError, match="no prompt template gemma. It has: chatml"):
-        sealed(file, msgspec.structs.replace(SAID, template="gemma"))
+    with pytest.raises(UserError, match="no prompt template mistral. It has: chatml"):
+        sealed(file, msgspec.structs.replace(SAID, template="mistral"))
 
 
 def test_projector_is_named_and_makes_a_vision_pack(file: Path, tmp_path: Path) -> None:
