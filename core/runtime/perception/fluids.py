@@ -37,6 +37,17 @@ _SHARE = re.compile(
     r"\b(?P<what2>neutrophils|polymorphs|PMNs?|lymphocytes)\s*(?:of|:|=)?\s*(?P<n2>\d{2,3})\s*%",
     re.I,
 )
+_MOSTLY = re.compile(
+    r"\b(?:predominantly|predominant|mostly|mainly|all) (?P<what>neutrophil|polymorph|PMN|lymphocyt)\w*|"
+    r"\b(?P<what2>neutrophil|polymorph|lymphocyt)\w* (?:predominan\w+|pleocytosis)",
+    re.I,
+)
+_GERMS = re.compile(
+    r"\bgram[-\s](?:positive|negative) (?:diplococci|cocci|rods|bacilli)|\bgram stain(?: is| was)? positive|"
+    r"\b(?:organisms|bacteria)\b|\b(?:pneumococc\w+|meningococc\w+|listeria)\b",
+    re.I,
+)
+_NONE = re.compile(r"\b(?:no|without|negative for|pending)\s+(?:\w+\s+){0,2}$", re.I)
 _PROTEIN = re.compile(rf"\bprotein\b{_IS}{_NUMBER}{_MILLIS}", re.I)
 _GLUCOSE = re.compile(
     rf"(?P<blood>\b(?:blood|serum|plasma|paired)\s+(?:\w+\s+)?)?\b(?:glucose|sugar)\b{_IS}{_NUMBER}{_MILLIS}", re.I
@@ -111,10 +122,22 @@ def _spinal(text: str, start: int, end: int) -> Iterator[_Said]:
         percent = float(share["n"] or share["n2"])
         if percent >= MOSTLY and (count is None or count > CSF_WHITE_CELLS):
             yield _Said(kind, True, *share.span(), f"{percent:g} % of the cells, mostly means >= {MOSTLY:g} %")
+    yield from _looks(text, start, end)
     protein = _PROTEIN.search(text, start, end)
     if protein is not None and (grams := _grams(protein)) is not None:
         yield _over("WR:raised-csf-protein", grams, CSF_PROTEIN, protein, f"protein {grams:g} g/L")
     yield from _sugar(text, start, end)
+
+
+def _looks(text: str, start: int, end: int) -> Iterator[_Said]:
+    """Which cells lead, and whether bacteria were seen or grown."""
+    for match in _MOSTLY.finditer(text, start, end):
+        is_lymphocytic = (match["what"] or match["what2"]).lower().startswith("lymph")
+        yield _Said("WR:lymphocytic-csf" if is_lymphocytic else "WR:purulent-csf", True, *match.span(), "as written")
+    germs = _GERMS.search(text, start, end)
+    if germs is not None:
+        seen = _NONE.search(text[max(start, germs.start() - 30) : germs.start()]) is None
+        yield _Said("WR:bacteria-in-csf", seen, *germs.span(), "as written")
 
 
 def _sugar(text: str, start: int, end: int) -> Iterator[_Said]:

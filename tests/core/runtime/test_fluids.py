@@ -49,6 +49,12 @@ def state(text: str, concept: str) -> bool | None:
         ("No lumbar puncture. FBC: white cells 16.", "csf-pleocytosis", None),  # blood, not the fluid
         ("Lumbar puncture is planned. CRP 120, protein 70 g/L.", "raised-csf-protein", None),
         ("White cells 3400/mm3.", "csf-pleocytosis", None),
+        ("CSF: white cells 300, predominantly neutrophils.", "purulent-csf", True),
+        ("CSF: white cells 300, lymphocyte predominance.", "lymphocytic-csf", True),
+        ("Lumbar puncture: Gram stain shows gram-positive diplococci.", "bacteria-in-csf", True),
+        ("Lumbar puncture: no organisms seen.", "bacteria-in-csf", False),
+        ("Sputum: gram-positive diplococci, predominantly neutrophils.", "bacteria-in-csf", None),
+        ("Sputum: gram-positive diplococci, predominantly neutrophils.", "purulent-csf", None),
     ],
 )
 def test_spinal_fluid(text: str, concept: str, expected: bool | None) -> None:
