@@ -26,8 +26,8 @@ class EmptyPage(QWidget):
         title = text(tr("Drop a folder or files here"), "title")
         title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         words = text(
-            tr("Notes (.txt, .md), laboratory tables (.csv), DICOM series and pictures (.png, .jpg). "
-               "Nothing leaves this computer."),
+            tr("Notes and letters (text, PDF, Word), laboratory tables (CSV, Excel), FHIR bundles, DICOM studies, "
+               "pictures, SQLite extracts, also in a ZIP. Nothing leaves this computer."),
             "muted",
         )  # fmt: skip
         words.setAlignment(Qt.AlignmentFlag.AlignHCenter)

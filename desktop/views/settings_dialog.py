@@ -119,7 +119,7 @@ class Field(QFrame):
         name = text(tr(line.name), "strong", wrap=False)
         name.setBuddy(self.control)
         top = pieces.row(None, name, None, self.control, gap=12)
-        usual = tr("Default: {value}.", value=_printed(line.default))
+        usual = tr("Default: {value}.", value=_printed(line))
         pieces.column(self, top, text(f"{tr(line.meaning)} {usual}", "small"), gap=2, margins=(0, 4, 0, 4))
         self.show_value(line.value)
 
@@ -190,9 +190,10 @@ class _Number(QDoubleSpinBox):
         event.ignore()  # type: ignore[attr-defined]
 
 
-def _printed(value: Value) -> str:
+def _printed(line: Line) -> str:
+    value = line.default
     if isinstance(value, bool):
         return tr("on") if value else tr("off")
-    if value == "":
-        return tr("none")
-    return value.replace("_", " ") if isinstance(value, str) else f"{value:g}"
+    if isinstance(value, str):
+        return tr(value.replace("_", " ")) if line.choices else value or tr("none")
+    return f"{value:g}"
