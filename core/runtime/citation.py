@@ -16,8 +16,10 @@ from core.domain.notices import notice
 from core.domain.passage import Mention
 from core.domain.ports import Annotated, Knowledge
 from core.runtime import claims
+from core.runtime.claim_words import QUALIFYING
 from core.runtime.claims import Claim, Context
 
+_QUALIFYING = frozenset(map(claims.stem, QUALIFYING))
 _ID = re.compile(r"\s*\[(e\d+(?:\s*,\s*e\d+)*)\]")
 
 
@@ -88,10 +90,14 @@ def _same_number(claim: Claim, other: Claim) -> bool:
 
 
 def _same_name(claim: Claim, other: Claim) -> bool:
-    """The sentence names nothing that the evidence does not, and the evidence's nearest name is in the sentence."""
+    """The sentence names nothing that the evidence does not, and the evidence's nearest name is in the sentence.
+
+    A word that makes another quantity of the name ("mean cell haemoglobin") may not be left out either.
+    """
     if not claim.name or not other.name:
         return claim.name == other.name
-    return set(claim.name) <= other.stretch and other.name[-1] in claim.segment | set(claim.name)
+    said = claim.segment | set(claim.name)
+    return set(claim.name) <= other.stretch and other.name[-1] in said and _QUALIFYING & set(other.name) <= said
 
 
 def _holds(item: Sequence[Claim], words: frozenset[str]) -> bool:

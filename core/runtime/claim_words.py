@@ -29,6 +29,8 @@ DIRECTIONS = {
     for word in words.split()
 }
 
+# Before the name of a quantity they make another one of it: mean cell haemoglobin, free T4, ionised calcium.
+QUALIFYING = frozenset(["mean", "cell", "corpuscular", "free", "ionised", "corrected", "conjugated", "urine"])
 COMPARATIVE = frozenset(["higher", "lower"])
 
 COMPARED = {
