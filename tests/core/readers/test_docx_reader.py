@@ -106,7 +106,7 @@ NESTED = (
     ],
     ids=["notes", "text box", "nested table", "content control", "inline", "characters", "writings"],
 )  # fmt: skip
-def test_complaint_d3_no_text_is_passed_over(data: bytes, text: str) -> None:
+def test_complaint_D3_no_text_is_passed_over(data: bytes, text: str) -> None:
     """nomic-ai/gpt4all#3138: a third of a document silently unread, counted as indexed."""
     assert read(data).text == text
 

@@ -68,13 +68,13 @@ def test_hidden_html_is_kept_and_marked(attributes: str, why: str) -> None:
     ],
     ids=["utf-8", "utf-16", "stray ends", "references", "declared"],
 )
-def test_complaint_d4_writings_in_html(data: bytes) -> None:
+def test_complaint_D4_writings_in_html(data: bytes) -> None:
     """nomic-ai/gpt4all#1240, #1908: garbled Chinese."""
     assert html.read(data, limit_bytes=LIMIT).text == WRITINGS
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_complaint_d4_writings_in_text(encoding: str) -> None:
+def test_complaint_D4_writings_in_text(encoding: str) -> None:
     """nomic-ai/gpt4all#1240, #1908: garbled Chinese. UTF-16 without a mark is told by its blanks and line ends."""
     content = f"Report\n{WRITINGS}\nEnd of the report, nothing else in it.\n"
     assert text.read(content.encode(encoding), limit_bytes=LIMIT).text == content

@@ -34,7 +34,7 @@ def test_the_text_with_the_starts_of_its_pages() -> None:
     assert [note.page(found.text.index(word)) for word in ("Seen", "ller", "Second")] == [1, 1, 2]
 
 
-def test_complaint_d2_d3_pages_without_text_are_counted_and_named() -> None:
+def test_complaint_D2_D3_pages_without_text_are_counted_and_named() -> None:
     """nomic-ai/gpt4all#3138: a part of a document silently unread; open-webui/open-webui#1251: the page is wanted."""
     blank = ["0.9 g 0 0 595 842 re f"]
     found = read(written([page_of("one"), blank, page_of("three"), blank, page_of("five")]))
