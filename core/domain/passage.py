@@ -8,9 +8,7 @@ from typing import Literal
 import msgspec
 
 _PERSON = re.compile(r"[\w' -]+ [A-Z]{1,3}")  # "van Vugt SF"; a society has no initials
-ConceptKind = Literal[
-    "disease", "finding", "anatomy", "drug", "drug-class", "test", "procedure", "organism", "other"
-]
+ConceptKind = Literal["disease", "finding", "anatomy", "drug", "drug-class", "test", "procedure", "organism", "other"]
 
 
 class Concept(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from core.domain.case import Case, CaseSummary
+from core.domain.case_find import Found
 from core.domain.memory import WorkingMemory, fold
 from core.domain.report import Report
 from core.errors import UserError
@@ -25,6 +26,7 @@ from desktop.state import settings_form
 from desktop.state.settings_form import Value
 
 if TYPE_CHECKING:
+    from core.runtime.case_search import Finder
     from core.store.journal import RunRow
     from desktop.state.workbench import Stores, Workbench
 
@@ -36,10 +38,11 @@ EXAMPLES = TITLES
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """A case as the window opens it: its latest revision, its runs (newest first), the newest run's fold."""
+    """A case as the window opens it: its latest revision, its runs (newest first), the chosen run and its fold."""
 
     case: Case
     runs: tuple[RunRow, ...] = ()
+    run: RunRow | None = None
     memory: WorkingMemory = WorkingMemory()
 
 
@@ -81,15 +84,34 @@ def interrupted(bench: Workbench) -> Job[tuple[Interrupted, ...]]:
     return lambda progress, stop: _with_stores(bench, find)
 
 
-def open_case(bench: Workbench, case_id: str) -> Job[Opened]:
-    """A case, its runs, and what the newest of them has done so far."""
+def open_case(bench: Workbench, case_id: str, run_id: str = "") -> Job[Opened]:
+    """A case, its runs, and what one of them (the newest, unless another is named) has done so far."""
 
     def read(stores: Stores) -> Opened:
         runs = stores.journal.runs(case_id)
-        memory = fold(stores.journal.events(runs[0].id)) if runs else WorkingMemory()
-        return Opened(case=stores.cases.load(case_id), runs=runs, memory=memory)
+        run = next((row for row in runs if row.id == run_id), runs[0] if runs else None)
+        memory = fold(stores.journal.events(run.id)) if run else WorkingMemory()
+        return Opened(case=stores.cases.load(case_id), runs=runs, run=run, memory=memory)
 
     return lambda progress, stop: _with_stores(bench, read)
+
+
+def new_finder() -> Finder:
+    """A place for the texts of a search."""
+    from core.runtime.case_search import Finder
+
+    return Finder()
+
+
+def search_cases(bench: Workbench, finder: Finder, wanted: str) -> Job[tuple[Found, ...]]:
+    """The cases whose texts hold every word; `finder` keeps the texts between two searches."""
+
+    def work(progress: Progress, stop: threading.Event) -> tuple[Found, ...]:
+        from core.store.case_texts import CaseTexts
+
+        return _with_stores(bench, lambda stores: finder.search(CaseTexts(stores.database), wanted, stop.is_set))
+
+    return work
 
 
 def queue_run(bench: Workbench, case: Case, question: str, *, use_model: bool) -> Job[RunRow]:

@@ -13,6 +13,12 @@ if TYPE_CHECKING:  # the first paint waits for no store
     from core.store.consent import Consents
     from core.store.database import Database
     from core.store.journal import Journal, RunRow
+    from core.store.packs import Packs
+    from models.listing import Forgetful
+    from models.plan import Calibrations
+
+    class PackBook(Forgetful, Calibrations, Protocol):
+        """What is remembered of model packs: states, fast marks, measurements."""
 
 
 class Stores(Protocol):
@@ -33,6 +39,9 @@ class Stores(Protocol):
     @property
     def consents(self) -> Consents: ...
 
+    @property
+    def packs(self) -> Packs: ...
+
 
 class Workbench(Protocol):
     """The profile this window works in."""
@@ -46,6 +55,8 @@ class Workbench(Protocol):
     def actor(self) -> str: ...
 
     def open_stores(self) -> Stores: ...
+
+    def pack_book(self, packs: Packs) -> PackBook: ...
 
     def worker_command(self, fault: str = "") -> list[str]: ...
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QSplitter, QStackedWidget, QWidget
 
 from core.domain.case import Case
+from core.domain.case_find import Hit
 from core.domain.task import WORK_UP
 from desktop.i18n import tr
 from desktop.state.case_items import ENTRY, Contents, Entry
@@ -15,7 +16,7 @@ from desktop.views.look import look
 from desktop.views.overview import Overview
 from desktop.views.pieces import text
 from desktop.views.switch import Switch
-from desktop.views.viewers import FetchPicture, LabView, UnreadView, item_view
+from desktop.views.viewers import FetchPicture, LabView, NoteView, UnreadView, item_view
 
 
 class Composer(QFrame):
@@ -104,6 +105,18 @@ class CasePage(QWidget):
         view = self.stack.currentWidget()
         if row >= 0 and isinstance(view, LabView):
             view.mark(row)
+
+    def open_place(self, hit: Hit) -> None:
+        """Show what a search found: the item, and in it the words or the row."""
+        if hit.kind == "unread":
+            self.open_unread()
+            return
+        self.list.setCurrentIndex(self.contents.find(hit.item) if hit.item else self.contents.index(0))
+        view = self.stack.currentWidget()
+        if isinstance(view, NoteView) and hit.end > hit.start:
+            view.mark(hit.start, hit.end)
+        elif isinstance(view, LabView):
+            view.choose(hit.line)
 
     @property
     def shown(self) -> QWidget | None:

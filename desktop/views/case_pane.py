@@ -1,14 +1,16 @@
-"""The left pane: search, import, the case list, and the import under way."""
+"""The left pane: search, import, the case list or what was found of it, and the import under way."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QSize, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QProgressBar, QWidget
 
 from core.domain.case import CaseSummary, Unread
+from core.domain.case_find import Found, Hit
 from desktop.i18n import tr
 from desktop.state import words
-from desktop.state.case_list import SUMMARY, CaseFilter, CaseList
+from desktop.state.case_list import ROW, CaseList, CaseRows
 from desktop.state.jobs import EXAMPLES
 from desktop.views import pieces, rows
 from desktop.views.look import look
@@ -85,9 +87,11 @@ class ImportCard(QFrame):
 
 
 class CasePane(QFrame):
-    """All cases of the profile, newest first."""
+    """All cases of the profile, newest first; while somebody searches, the cases found with the places in them."""
 
     chosen = Signal(str)
+    place_chosen = Signal(object)  # Hit
+    searched = Signal(str)
     wanted_files = Signal()
     wanted_folder = Signal()
     wanted_more = Signal()
@@ -97,22 +101,23 @@ class CasePane(QFrame):
         super().__init__()
         self.setProperty("kind", "pane")
         self._cases = cases
-        self._filter = CaseFilter(cases, self)
+        self.rows = CaseRows(cases, self)
         self.menu_button = pieces.icon_button("menu", tr("Menu"))
         self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Search cases"))
+        self.search.setPlaceholderText(tr("Search cases and their text"))
         self.search.setAccessibleName(tr("Search cases"))
         self.search.setClearButtonEnabled(False)
         self.search.textChanged.connect(self._on_search)
-        self.list = rows.listed(tr("Cases"), SUMMARY, rows.case_row)
-        self.list.setModel(self._filter)
+        self.search.installEventFilter(self)
+        self.list = rows.listed(tr("Cases"), ROW, rows.found_row)
+        self.list.setModel(self.rows)
         self.list.selectionModel().currentChanged.connect(self._on_current)
+        self.list.activated.connect(self._take)
+        self.list.clicked.connect(self._take)
         self.card = ImportCard()
         self._empty = text(tr("No case yet. Import a folder, or open an example."), "muted")
         self._build()
-        self._filter.modelReset.connect(self._count)
-        self._filter.rowsInserted.connect(self._count)
-        self._filter.rowsRemoved.connect(self._count)
+        self.rows.modelReset.connect(self._count)
 
     def _build(self) -> None:
         self.import_button = pieces.button(tr("Import…"), self._open_import, icon="import", kind="primary")
@@ -138,12 +143,17 @@ class CasePane(QFrame):
         return QSize(look().px(292), 400)
 
     def select(self, case_id: str) -> None:
-        """Make a case the current row without asking for it again."""
-        index = self._filter.mapFromSource(self._cases.find(case_id))
+        """Make a case the current row without asking for it again; what was found stays chosen as it is."""
+        if self.rows.searching:
+            return
         blocked = self.list.selectionModel().blockSignals(True)
-        self.list.setCurrentIndex(index)
+        self.list.setCurrentIndex(self.rows.find(case_id))
         self.list.selectionModel().blockSignals(blocked)
         self.list.viewport().update()
+
+    def show_found(self, found: tuple[Found, ...]) -> None:
+        """Show what the texts of the cases hold."""
+        self.rows.show_found(found)
 
     def _open_import(self) -> None:
         self.import_menu.popup(self.import_button.mapToGlobal(self.import_button.rect().bottomLeft()))
@@ -152,18 +162,55 @@ class CasePane(QFrame):
         self.example_menu.popup(self.example_button.mapToGlobal(self.example_button.rect().bottomLeft()))
 
     def _on_search(self, wanted: str) -> None:
-        self._filter.search(wanted)
+        self.rows.search(wanted)
         self._count()
+        self.searched.emit(wanted)
 
     def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        summary: CaseSummary | None = current.data(SUMMARY)
-        if summary is not None:
-            self.chosen.emit(summary.id)
+        """Moving through the cases opens them; moving through what was found does not: Return or a click does."""
+        row = current.data(ROW)
+        if isinstance(row, CaseSummary) and not self.rows.searching:
+            self.chosen.emit(row.id)
+
+    def _take(self, index: QModelIndex) -> None:
+        row = index.data(ROW)
+        if isinstance(row, Hit):
+            self.place_chosen.emit(row)
+        elif isinstance(row, CaseSummary) and self.rows.searching:
+            self.chosen.emit(row.id)
+
+    def _take_first(self) -> None:
+        """Return in the search field: the row that is chosen, else the first place found, else the first case."""
+        lines = [self.rows.index(line) for line in range(self.rows.rowCount())]
+        places = [index for index in lines if isinstance(index.data(ROW), Hit)]
+        if chosen := ([self.list.currentIndex()] if self.list.currentIndex().isValid() else places or lines)[:1]:
+            self.list.setCurrentIndex(chosen[0])
+            self._take(chosen[0])
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In the search field: down goes to the list, Return opens, Esc ends the search."""
+        if not (isinstance(event, QKeyEvent) and self.search.text()):
+            return super().eventFilter(watched, event)
+        pressed = event.type() == QEvent.Type.KeyPress
+        key = event.key()
+        if event.type() == QEvent.Type.ShortcutOverride and key == Qt.Key.Key_Escape:
+            self.search.clear()
+            event.accept()
+        elif pressed and key == Qt.Key.Key_Down:
+            self.list.setFocus()
+            if not self.list.currentIndex().isValid():
+                self.list.setCurrentIndex(self.rows.index(0))
+        elif pressed and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._take_first()
+        else:
+            return super().eventFilter(watched, event)
+        return True
 
     def _count(self) -> None:
-        none = self._filter.rowCount() == 0
-        searching = bool(self.search.text())
+        none = self.rows.rowCount() == 0
         self._empty.setText(
-            tr("No case matches.") if searching else tr("No case yet. Import a folder, or open an example.")
+            tr("No case holds this.")
+            if self.rows.searching
+            else tr("No case yet. Import a folder, or open an example.")
         )
         self._empty.setVisible(none)

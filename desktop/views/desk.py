@@ -73,10 +73,10 @@ class Desk(QObject):
         """Tell of runs that an earlier window left behind."""
         self.work(jobs.interrupted(self.space.bench), self._on_interrupted)
 
-    def open_case(self, case_id: str) -> None:
-        """Open a case; a later wish wins over one still being read."""
+    def open_case(self, case_id: str, run_id: str = "") -> None:
+        """Open a case with its newest run or another; a later wish wins over one still being read."""
         self._wanted = case_id
-        self.work(jobs.open_case(self.space.bench, case_id), self._on_opened)
+        self.work(jobs.open_case(self.space.bench, case_id, run_id), self._on_opened)
 
     def resume(self, left: Interrupted) -> None:
         """Open the case of an interrupted run and go on with it."""
@@ -87,7 +87,7 @@ class Desk(QObject):
         if opened.case.id != self._wanted:
             return
         self.case, self.shown = opened.case, None
-        self.space.live.show(opened.runs[0] if opened.runs else None, opened.memory)
+        self.space.live.show(opened.run, opened.memory)
         self.opened.emit(opened)
 
     def _on_resume(self, opened: Opened) -> None:

@@ -62,6 +62,7 @@ class ReportPage(QWidget):
         self.setProperty("kind", "paper")
         self._report: Report | None = None
         self._ranked: Differential | None = None
+        self._sought = ("", "")
         self.banner = Banner()
         self.banner.export.clicked.connect(self.export_wanted)
         self.banner.export.setToolTip(tr("Write the report as one HTML file (Ctrl+E)"))
@@ -88,6 +89,22 @@ class ReportPage(QWidget):
         self.banner.show_notices(report.banner)
         self._draw()
         self.body.verticalScrollBar().setValue(place)
+        self._seek()
+
+    def look_for(self, run_id: str, words: str) -> None:
+        """Bring words of a run's report into view, now or when it is shown."""
+        self._sought = (run_id, words)
+        self._seek()
+
+    def _seek(self) -> None:
+        run_id, words = self._sought
+        if self._report is None or self._report.run_id != run_id or not words:
+            return
+        self._sought = ("", "")
+        place = self.body.document().find(words)
+        if not place.isNull():
+            self.body.setTextCursor(place)
+            self.body.ensureCursorVisible()
 
     def _draw(self) -> None:
         if self._report is not None:

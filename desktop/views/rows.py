@@ -14,13 +14,14 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from core.domain.case import CaseSummary
+from core.domain.case_find import Hit
 from core.domain.evidence import Evidence
 from core.domain.hypothesis import Hypothesis
 from core.domain.memory import StepLine
 from desktop.i18n import tr
 from desktop.state import words
 from desktop.state.case_items import Entry
-from desktop.state.case_list import details
+from desktop.state.case_list import details, place_words
 from desktop.state.run_items import step_cost
 from desktop.views.look import look
 
@@ -41,7 +42,11 @@ STEP_ICONS = {
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """What a row says. `detail_tone` colours the quieter line, which says the same in words."""
+    """What a row says. `detail_tone` colours the quieter line, which says the same in words.
+
+    `marked` are characters [first, last) of the quieter line that stand on a marked ground; `inset` rows belong to the
+    row above them.
+    """
 
     title: str
     icon: str = ""
@@ -50,6 +55,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     detail_tone: str = "muted"
     right: str = ""
     bold: bool = False
+    marked: tuple[int, int] | None = None
+    inset: bool = False
 
 
 class Rows(QStyledItemDelegate):
@@ -73,6 +80,8 @@ class Rows(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_ground(painter, option)
         inner = rect.adjusted(look().px(PAD), look().px(5), -look().px(PAD), -look().px(5))
+        if line.inset:
+            inner.setLeft(inner.left() + look().px(ICON + GAP))
         if line.icon:
             size = look().px(ICON)
             ratio = painter.device().devicePixelRatioF()
@@ -92,6 +101,8 @@ class Rows(QStyledItemDelegate):
             draw_text(painter, whole, line.right, small, look().colour("muted"), right=True)
         if line.detail:
             below = QRect(inner.left(), first.bottom() + look().px(2), inner.width(), QFontMetrics(small).height())
+            if line.marked is not None:
+                draw_mark(painter, below, line.detail, line.marked)
             draw_text(painter, below, line.detail, small, look().colour(line.detail_tone))
 
 
@@ -171,6 +182,17 @@ def draw_text(painter: QPainter, rect: QRect, words_: str, font: Any, colour: QC
     painter.drawText(rect, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
 
 
+def draw_mark(painter: QPainter, rect: QRect, words_: str, marked: tuple[int, int]) -> None:
+    """The ground of some characters of a line of small text, underlined: not told by colour alone."""
+    metrics = QFontMetrics(look().font("small"))
+    left = rect.left() + metrics.horizontalAdvance(words_[: marked[0]])
+    right = min(rect.right(), rect.left() + metrics.horizontalAdvance(words_[: marked[1]]))
+    if right > left:
+        painter.fillRect(QRect(left, rect.top(), right - left, rect.height()), QColor(look().palette.accent_soft))
+        painter.setPen(QPen(QColor(look().palette.accent), 2))
+        painter.drawLine(left, rect.bottom(), right, rect.bottom())
+
+
 def listed(name: str, role: int, describe: Callable[[Any], Row] | None) -> QListView:
     """A list view painted by us: rows as tall as their text, one choice at a time."""
     view = QListView()
@@ -199,6 +221,25 @@ def case_row(summary: CaseSummary) -> Row:
         right=old,
         bold=True,
     )
+
+
+PLACE_ICONS = {
+    "patient": "person",
+    "note": "note",
+    "labs": "labs",
+    "item": "image",
+    "unread": "unread",
+    "question": "question",
+    "report": "ready",
+}
+
+
+def found_row(row: CaseSummary | Hit) -> Row:
+    """A case, or below it a place in which something was found."""
+    if isinstance(row, CaseSummary):
+        return case_row(row)
+    marked = (row.mark, row.mark + len(row.words)) if row.words else None
+    return Row(title=place_words(row), icon=PLACE_ICONS[row.kind], detail=row.snippet, marked=marked, inset=True)
 
 
 def entry_row(entry: Entry) -> Row:

@@ -130,8 +130,11 @@ class LabView(QTableView):
 
     def mark(self, row: int) -> None:
         """Choose the result with that printed row number and bring it into view."""
-        line = self.results.line_of(row)
-        if line >= 0:
+        self.choose(self.results.line_of(row))
+
+    def choose(self, line: int) -> None:
+        """Choose the result in that line of the table, counted from 0."""
+        if 0 <= line < self.results.rowCount():
             self.selectRow(line)
             self.scrollTo(self.results.index(line, 0), QAbstractItemView.ScrollHint.PositionAtCenter)
 

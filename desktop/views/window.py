@@ -12,6 +12,7 @@ from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
 
+from core.domain.case_find import Hit
 from core.domain.notices import INTENDED_USE, notice
 from desktop.i18n import tr
 from desktop.operation import Explain, Operation
@@ -35,6 +36,7 @@ from desktop.views.patient_head import PatientHead
 from desktop.views.pieces import text
 from desktop.views.report_page import ReportPage
 from desktop.views.run_page import RunPage
+from desktop.views.search import Search
 from desktop.views.settings_dialog import SettingsDialog
 from desktop.views.strips import Strips
 
@@ -68,6 +70,7 @@ class Window(QMainWindow):
         self.panel = EvidencePanel(self._fetch)
         self.consent_page: ConsentPage | None = None
         self.arrivals = Arrivals(self, self.pane, self.empty)
+        self.finding = Search(self.pane, self)
         self._build()
         self._connect()
         self.acts = menu.actions(self)
@@ -133,6 +136,7 @@ class Window(QMainWindow):
         self.run_page.evidence_wanted.connect(self.show_evidence)
         self.report_page.evidence_wanted.connect(self.show_evidence)
         self.panel.wanted.connect(self.show_evidence)
+        self.finding.arrived.connect(self._show_place)
         self.report_page.export_wanted.connect(self.export)
 
     def _restore(self) -> None:
@@ -158,6 +162,7 @@ class Window(QMainWindow):
         desk.left_over.connect(self._offer_resume)
         desk.settings_changed.connect(lambda: self.case_page.composer.show_model(space.model))
         self.arrivals.attach(desk)
+        self.finding.attach(desk)
         space.live.changed.connect(self._on_live)
         space.live.settled.connect(self._on_settled)
         if space.consented(INTENDED_USE):
@@ -346,6 +351,17 @@ class Window(QMainWindow):
         self.pane.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.pane.search.selectAll()
 
+    def _show_place(self, hit: Hit) -> None:
+        """What a search found: in the case, in the question of a run, or in its report."""
+        if hit.kind == "report":
+            self.report_page.look_for(hit.run, hit.line_words)
+            self.turn_to(REPORT)
+        elif hit.kind == "question":
+            self.turn_to(RUN)
+        else:
+            self.turn_to(CASE)
+            self.case_page.open_place(hit)
+
     def toggle_pane(self) -> None:
         self.pane.setVisible(self.pane.isHidden())
 
@@ -363,8 +379,10 @@ class Window(QMainWindow):
             self.desk.space.live.stop()
 
     def close_panel(self) -> None:
-        """Esc: the page over the case first, then the evidence beside it."""
-        if self.room.currentIndex() >= FULL:
+        """Esc: the search while it is in use, then the page over the case, then the evidence beside it."""
+        if self.pane.search.hasFocus() and self.pane.search.text():
+            self.pane.search.clear()
+        elif self.room.currentIndex() >= FULL:
             self.close_full()
         else:
             self.panel.close_panel()

@@ -13,7 +13,7 @@ from core.domain.case import Case, CaseSummary, LabRow, LabTable, Note, Patient,
 from core.domain.memory import StepLine
 from desktop.state import words
 from desktop.state.case_items import ENTRY, Contents, LabResults
-from desktop.state.case_list import CaseFilter, CaseList
+from desktop.state.case_list import CaseList, CaseRows
 from desktop.state.run_items import VALUE, Steps
 from desktop.views.overview import excerpt, latest_abnormal
 
@@ -114,7 +114,7 @@ def summary(identifier: str, title: str, state: str = "new data") -> CaseSummary
 
 def test_case_list_is_filtered_by_every_word(qtbot: QtBot, qtmodeltester: ModelTester) -> None:
     cases = CaseList()
-    shown = CaseFilter(cases)
+    shown = CaseRows(cases)
     qtmodeltester.check(shown)
     cases.show((summary("a", "Acute dyspnoea"), summary("b", "Kidney injury", "running")))
     assert shown.rowCount() == 2

@@ -38,9 +38,7 @@ def seen(
 ) -> tuple[View, Differential, SmallKnowledge]:
     known = Diseases(conditions=conditions)
     ledger, scored = differential.candidates(found, search, known, patient=Patient(), weights=WEIGHTS)
-    view = differential.view(
-        ledger, scored, known, rank=rank, beta=0.35, weights=WEIGHTS, closed=frozenset()
-    )
+    view = differential.view(ledger, scored, known, rank=rank, beta=0.35, weights=WEIGHTS, closed=frozenset())
     return view, differential.differential(view, known, EvidenceBook(found), WEIGHTS), known
 
 
@@ -125,9 +123,7 @@ def test_only_contradictions_that_bear_on_a_candidate_are_asked() -> None:
     found = (finding("WR:h"), finding("WR:t"), finding("WR:t", "absent"), finding("WR:q"), finding("WR:q", "absent"))
     known = Diseases(conditions=(A, B))
     ledger, scored = differential.candidates(found, NOTHING, known, patient=Patient(), weights=WEIGHTS)
-    view = differential.view(
-        ledger, scored, known, rank=None, beta=0.0, weights=WEIGHTS, closed=frozenset()
-    )
+    view = differential.view(ledger, scored, known, rank=None, beta=0.0, weights=WEIGHTS, closed=frozenset())
     question = differential.question(view, known)
     assert question is not None and question.gaps[0].concept == "WR:t"
     assert "WR:q" not in {gap.concept for gap in question.gaps}
