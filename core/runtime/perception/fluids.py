@@ -17,7 +17,7 @@ from core.runtime.perception.drafts import NOTES, Draft, note_source
 from core.runtime.perception.numbers import time_of, whose
 
 _TAIL = 260  # characters behind the name of the fluid in which its numbers are looked for
-_NUMBER = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?![\d,.]*\d)"
+_NUMBER = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?![\d,.]*\d|\s?\+)"  # "2+" is a grade
 _IS = r"\s*(?:count)?\s*(?:was|is|are|were|of|:|=)?\s*"
 _THOUSANDS = r"(?P<k>\s*(?:x|\u00d7)?\s*10\s*[\^*E]?\s*9\s*/\s*L)?"
 _MILLIS = r"\s*(?P<u>mg/dL|mg/L|g/dL|g/L|mmol/L)"

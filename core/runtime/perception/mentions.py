@@ -17,6 +17,7 @@ from core.domain.evidence import Finding, Polarity, Quantity, Time, Who
 from core.domain.passage import Concept
 from core.domain.ports import Annotated, Knowledge
 from core.runtime.perception.drafts import ALLERGY, MEDICATION, NOTES, Draft, note_source
+from core.runtime.perception.susceptibility import is_tested
 
 Span = tuple[int, int]
 _DRUGS = ("drug", "drug-class")
@@ -72,6 +73,8 @@ def mentioned(note: Note, knowledge: Knowledge, claimed: Sequence[Span]) -> Iter
         if concept.kind not in _DRUGS:
             reaction = annotated.time == "current" and _is_reaction(note.text, annotated, allergies)
             yield _draft(note, annotated, concept, extractor=NOTES, time="past" if reaction else annotated.time)
+        elif is_tested(note.text, start, end, annotated.sentence):
+            continue  # what a germ resists is neither taken nor an allergy
         elif _is_allergy(note.text, annotated):
             allergies.append((start, end))
             yield _draft(note, annotated, concept, extractor=ALLERGY, time="current")

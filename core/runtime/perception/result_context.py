@@ -1,6 +1,6 @@
-"""What stands around a laboratory result in prose: its fluid, its power of ten, the range printed behind it.
+"""What stands around a laboratory result in prose: its power of ten, the range printed behind it, what it is not.
 
-Pure. Knows no analyte table; results.py reads names and numbers.
+Pure. Knows no analyte table; specimens.py tells its fluid, results.py reads names and numbers.
 """
 
 from __future__ import annotations
@@ -10,27 +10,22 @@ from typing import NamedTuple
 
 from core.domain import units
 from core.domain.units import Unit
+from core.runtime.perception.specimens import is_of_other_fluid
 
-_LOOK = 240  # characters before a result in which its fluid may be named
+_LOOK = 60  # characters before a result in which its fluid or fraction may be named
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+(?:[.,]\d+)?)"
-_SALTS = "sodium|na|potassium|k|chloride|cl|creatinine|urea|osmolality|ph|protein|albumin|glucose|calcium|phosphate"
 # Right before a name: another fluid, another lipoprotein, a salt that is a drug; and a fraction of the analyte.
 _ELSEWHERE = re.compile(
     r"\b(?:CSF|cerebrospinal(?: fluid)?|pleural(?: fluid)?|ascit\w+(?: fluid)?|synovial(?: fluid)?|fluid|urin\w+|"
     r"dialysate|stool|sweat|very|sodium)\s+$",
     re.I,
 )
+# "2.1 +ve", "6.8 + fluids" are numbers; "1+", "3 +, ketones", "+2" are grades of a strip or of a finding.
+_GRADE = re.compile(r"\d\+|\d\s\++(?=\s*(?:[,;.)]|$))", re.M)
+_GRADED = re.compile(r"\s?\(?\++\s?\d?(?![\d.]*\d)|\s?\(?\+{2,}")
+_IONS = frozenset(["sodium", "potassium", "calcium", "corrected_calcium", "magnesium", "ammonia", "iron"])
+_CHARGE = re.compile(r"\s?(?:[23]\+|\+{1,3})")
 _FRACTION = re.compile(r"\b(?:direct|indirect|conjugated|unconjugated|ioni[sz]ed)\s+$", re.I)
-# Earlier in the sentence: all that follows is of that fluid, until blood is named.
-_FLUID = re.compile(
-    rf"\b(?:urin(?:e|ary) (?:\w+ ){{0,2}}?(?:analysis|stud(?:y|ies)|electrolytes|chemistr(?:y|ies)|indices|{_SALTS})\b|"
-    r"(?P<dip>urinalysis)|(?:CSF|cerebrospinal|ascitic|pleural|peritoneal|pericardial|synovial|dialysate)\b"
-    r"(?! (?:effusion|rub|dialysis)))",
-    re.I,
-)
-_BLOOD = re.compile(r"\b(?:serum|plasma|blood|venous|arterial|CBC|FBC)\b", re.I)
-_SENTENCE = re.compile(r"[.;]\s|(?<!:)\n")
-_NOT_DIPPED = frozenset(["creatinine", "urea", "urea_nitrogen", "potassium", "haemoglobin", "crp", "platelets"])
 _COUNTED = re.compile(r"(?:^|[\s,(])\d{1,3}\s+$")  # "8 white blood cells" in a field of the microscope
 _FRACTIONS = {"white_cells": _COUNTED, "red_cells": _COUNTED, "bilirubin": _FRACTION, "calcium": _FRACTION}
 _MARKER = re.compile(r"CA[\s-]?(?:125|19|15|27|72)\b")
@@ -77,11 +72,20 @@ def is_elsewhere(text: str, start: int, analyte: str) -> bool:
     kind = _FRACTIONS.get(analyte)
     if kind is not None and kind.search(before):
         return True
-    ends = [match.end() for match in _SENTENCE.finditer(before)]
-    fluids = list(_FLUID.finditer(before, ends[-1] if ends else 0))
-    if not fluids or _BLOOD.search(before, fluids[-1].end()) or _BLOOD.match(text, start):
-        return False
-    return not (fluids[-1]["dip"] and analyte in _NOT_DIPPED)
+    return is_of_other_fluid(text, start, analyte)
+
+
+def charge_end(text: str, at: int, analyte: str) -> int | None:
+    """Where a value may begin behind a name: behind an ion's charge ("Ca 2+"); None where a grade stands ("+++")."""
+    if analyte in _IONS:
+        charge = _CHARGE.match(text, at)
+        return charge.end() if charge else at
+    return None if _GRADED.match(text, at) else at
+
+
+def is_grade(text: str, start: int) -> bool:
+    """Whether a number that begins at `start` is a grade: "1+", "2 +"; one with decimals, or of two digits, is none."""
+    return _GRADE.match(text, start) is not None
 
 
 def power_of_ten(text: str, end: int) -> Scaled | None:

@@ -20,7 +20,7 @@ from core.runtime.perception.analytes import Analyte, Analytes
 from core.runtime.perception.drafts import note_source
 from core.runtime.perception.laboratory import Result
 from core.runtime.perception.numbers import time_of
-from core.runtime.perception.result_context import is_elsewhere, power_of_ten, printed_range
+from core.runtime.perception.result_context import charge_end, is_elsewhere, is_grade, power_of_ten, printed_range
 
 _LONGEST_NAME = 6  # words
 _SHORT = 3  # letters; such names count in lower case only with a unit
@@ -52,6 +52,11 @@ _TOLD_SERIES = re.compile(
 _BASELINE = re.compile(
     r"\s*[,(;]?\s*(?:his|her|their|the)?\s*(?:baseline|usual(?:ly)?|previous(?:ly)?|prior|from|was|normally)\s*"
     r"(?:was|is|of|about|around|value|:)?\s*(?=\d)",
+    re.I,
+)
+_IN_BLOOD = re.compile(
+    r"\s*[,;(/]?\s*(?P<named>(?:(?:paired|simultaneous|with|against|vs\.?)\s+)*(?:serum|plasma|blood|capillary))\s*"
+    r"(?:level|value|is|was|of|[:=])?\s*(?=\d)",
     re.I,
 )
 _EARLIER = re.compile(r"\b(?:baseline|usual|previous|prior|last)[ \t]+$", re.I)
@@ -102,9 +107,10 @@ def _name(text: str, tokens: Sequence[Word], index: int, analytes: Analytes) -> 
 
 def _results(note: Note, analytes: Analytes, analyte: Analyte, *, span: tuple[int, int]) -> Iterator[Result]:
     values = list(_values(note.text, analyte, span[1]))
-    if not values:
+    if not values or _is_shared(note.text, span[0], values[-1].end):
         return
-    if is_elsewhere(note.text, span[0], analyte.id) or _is_shared(note.text, span[0], values[-1].end):
+    if is_elsewhere(note.text, span[0], analyte.id):
+        yield from _beside(note, analytes, analyte, values[-1])
         return
     unit = next((value.unit for value in values if value.unit is not None), None)
     raw = note.text[span[0] : span[1]]
@@ -121,6 +127,15 @@ def _results(note: Note, analytes: Analytes, analyte: Analyte, *, span: tuple[in
         yield _result(note, analytes, analyte, baseline, unit=baseline.unit or unit, start=at, time="past")
 
 
+def _beside(note: Note, analytes: Analytes, analyte: Analyte, fluid: _Value) -> Iterator[Result]:
+    """The value in blood written beside that of another fluid: "glucose 1.1 (serum 7.2)"."""
+    lead, blood = _IN_BLOOD.match(note.text, fluid.end), _one_value(note.text, analyte, _IN_BLOOD, fluid.end)
+    if lead is not None and blood is not None:
+        start = lead.start("named")
+        time = time_of(note.text, start, blood.end)
+        yield _result(note, analytes, analyte, blood, unit=blood.unit or fluid.unit, start=start, time=time)
+
+
 def _is_shared(text: str, start: int, end: int) -> bool:
     """Whether several names share several numbers."""
     paired = _PAIR_BEFORE.search(text[max(0, start - 6) : start]) and _PAIR_BEHIND.match(text, end)
@@ -129,7 +144,10 @@ def _is_shared(text: str, start: int, end: int) -> bool:
 
 def _values(text: str, analyte: Analyte, at: int) -> Iterator[_Value]:
     """The numbers behind a name: one, or a series ("90, then 180", "from 90 to 312")."""
-    pattern = _GAP
+    begin = charge_end(text, at, analyte.id)
+    if begin is None:
+        return
+    pattern, at = _GAP, begin
     for _ in range(_MOST):
         value = _one_value(text, analyte, pattern, at)
         if value is None:
@@ -142,7 +160,7 @@ def _one_value(text: str, analyte: Analyte, lead: re.Pattern[str], at: int) -> _
     """The number behind a lead, unless what follows it says that it is no result."""
     gap = lead.match(text, at)
     number = _NUMBER.match(text, gap.end()) if gap else None
-    if number is None or "\n" in text[at : number.start()]:
+    if number is None or "\n" in text[at : number.start()] or is_grade(text, number.start("n")):
         return None
     figure = float(number["n"].replace(",", ""))
     comparator = (number["c"] or "").strip()[:1]
