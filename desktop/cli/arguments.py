@@ -122,6 +122,7 @@ def _add_reading(commands: _Commands) -> None:
     form.add_argument("--html", dest="form", action="store_const", const="html")
     form.add_argument("--text", dest="form", action="store_const", const="text")
     report.add_argument("--out", type=Path, default=None, metavar="FILE", help=tr("write it there"))
+    report.add_argument("--compare", default="", metavar="OTHER", help=tr("what differs from another run instead"))
     report.add_argument("--full", action="store_true", help=tr("as text: list the published sources too"))
 
     cases = _command(commands, "cases", tr("the cases of the profile"))

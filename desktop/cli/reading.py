@@ -56,10 +56,24 @@ class PassageHit(msgspec.Struct, frozen=True, kw_only=True):
 # ------------------------------------------------------------------------------------------------ report
 
 
+def _compare(session: Session, chosen: argparse.Namespace) -> int:
+    """What differs between the run and another one."""
+    from core.domain.memory import fold
+    from core.runtime import comparison
+
+    journal = session.stores.journal
+    one, other = ((journal.run(run), fold(journal.events(run))) for run in (chosen.run, chosen.compare))
+    found = comparison.compare(one, other)
+    print(codec.pretty(found) if chosen.json else comparison.text(found))
+    return EXIT_DONE
+
+
 def show_report(chosen: argparse.Namespace) -> int:
     """The report of a run: on the terminal, or into a file."""
     form = documents.form_of(chosen.out, "json" if chosen.json else chosen.form)
     with opened(chosen, writes=False, must_exist=True) as session:
+        if chosen.compare:
+            return _compare(session, chosen)
         report, case = documents.build(session, chosen.run)
         if form == "json":
             content = codec.pretty(report)

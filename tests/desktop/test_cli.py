@@ -208,6 +208,19 @@ def test_a_run_from_the_command_line(home: Path, capsys: pytest.CaptureFixture[s
     assert Path(found["html"]).is_file()
 
 
+def test_a_run_beside_another(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example_home(home)
+    run = reference(home)
+    assert cli("--profile", "demo", "report", run, "--compare", run) == 0
+    assert "Equal: Task and settings" in capsys.readouterr().out
+    assert cli("--json", "--profile", "demo", "report", run, "--compare", run) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["one"], found["other"]) == (run, run)
+    assert [part["differences"] for part in found["parts"]] == [[]] * 6
+    assert cli("--profile", "demo", "report", run, "--compare", "r0") == 1
+    assert "There is no run r0." in capsys.readouterr().err
+
+
 def test_the_report_in_every_form(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     example_home(home)
     run = reference(home)
