@@ -300,7 +300,7 @@ class _Copy:
         with self._source.open(self._file.path) as stream, self._part.open("ab+") as part:
             done = self._take_up(part)
             self._pass_over(stream, done)
-            for number in range(done // self._file.chunk, -(-self._file.size // self._file.chunk)):
+            for number in range(-(-done // self._file.chunk), -(-self._file.size // self._file.chunk)):
                 self._chunk(stream, part, number)
             if stream.read(1):
                 self._refuse("it is longer than its manifest says")

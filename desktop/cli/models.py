@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +16,7 @@ from desktop.assembly import Ledger
 from desktop.cli.session import Session, opened, stoppable
 from desktop.cli.terminal import columns
 from desktop.i18n import tr
+from desktop.state.pack_jobs import consent_text, readable, refuse_used, used_packs
 
 if TYPE_CHECKING:
     from models.importing import PackSource
@@ -74,13 +74,7 @@ def _packs(session: Session) -> tuple[PackState, ...]:
     from models.listing import shown_packs
 
     ledger = _ledger(session)
-    return shown_packs(paths.packs_folder(), ledger, ledger, used=used_packs(session))
-
-
-def used_packs(session: Session) -> frozenset[str]:
-    """The packs that the profile's settings name."""
-    named = msgspec.to_builtins(session.bench.settings.models).values()
-    return frozenset(value for value in named if isinstance(value, str) and value)
+    return shown_packs(paths.packs_folder(), ledger, ledger, used=used_packs(session.bench.settings))
 
 
 def _list(session: Session, _chosen: argparse.Namespace) -> int:
@@ -260,7 +254,7 @@ class _Licence:
 
     def __call__(self, manifest: PackManifest, text: bytes) -> bool:
         consents, actor = self._session.stores.consents, self._session.bench.actor
-        terms = f"{manifest.licence.spdx}\n{text.decode('utf-8', 'replace')}"
+        terms = consent_text(manifest, text)
         if consents.given(actor, terms):
             return True
         self._show(manifest, text)
@@ -272,21 +266,13 @@ class _Licence:
     def _show(self, manifest: PackManifest, text: bytes) -> None:
         licence, terminal = manifest.licence, self._session.terminal
         if text:
-            terminal.remark(_readable(text, licence.file))
+            terminal.remark(readable(text, licence.file))
         else:
             terminal.remark(tr("The terms are not among the files: read those that came with the model."))
         terminal.remark(tr("These are the terms of {id}: {spdx}.", id=manifest.id, spdx=licence.spdx))
 
     def _asked(self) -> bool:
         return sys.stdin.isatty() and input(tr("Do you accept them? (yes/no) ")).strip().lower() in ("y", "yes")
-
-
-def _readable(text: bytes, name: str) -> str:
-    if Path(name).suffix.lower() not in (".html", ".htm"):
-        return text.decode("utf-8", "replace")
-    from core.readers.html import read
-
-    return read(text, limit_bytes=len(text)).text
 
 
 # ----------------------------------------------------------------------------------------------------------- remove
@@ -298,7 +284,7 @@ def _remove(session: Session, chosen: argparse.Namespace) -> int:
     wanted = [pack for pack in _packs(session) if pack.id == chosen.pack]
     if not wanted:
         raise UserError(tr("The model pack {id} is not installed.", id=chosen.pack), code="pack_missing")
-    _refuse_used(session, chosen.pack)
+    refuse_used(chosen.pack, session.bench.settings, session.stores.journal.runs())
     size = sum(pack.size for pack in wanted)
     question = tr("Remove {id} ({n:.0f} MB)? (yes/no) ", id=chosen.pack, n=size / MB)
     if not chosen.yes and not sys.stdin.isatty():
@@ -313,16 +299,4 @@ def _remove(session: Session, chosen: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _refuse_used(session: Session, pack: str) -> None:
-    """The model of this profile, or of a run that has begun with it and is not finished, stays."""
-    if pack in used_packs(session):
-        text = tr("{id} is in use: the settings of this profile name it. Choose another one there first.", id=pack)
-        raise UserError(text, code="pack_used")
-    waiting = [row.id for row in session.stores.journal.runs() if row.backbone == pack and row.status in UNFINISHED]
-    if waiting:
-        text = tr("{id} is in use: run {run} is not finished.", id=pack, run=waiting[0])
-        raise UserError(text, code="pack_used")
-
-
-UNFINISHED = ("queued", "running", "waiting", "stopped")
 COMMANDS = {"models": handle_models}

@@ -11,7 +11,8 @@ from desktop.i18n import tr
 from desktop.views.keys import KEYS
 
 MENU = (
-    "import_files", "import_folder", "", "next_mode", "zoom_in", "zoom_out", "zoom_reset", "", "show_settings",
+    "import_files", "import_folder", "", "next_mode", "zoom_in", "zoom_out", "zoom_reset", "", "show_models",
+    "show_settings",
     "toggle_pane", "show_keys",
 )  # fmt: skip
 

@@ -6,7 +6,6 @@ First it paints an empty shell; `attach` gives it the profile once that is open.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent, QResizeEvent
@@ -27,10 +26,12 @@ from desktop.views.case_page import CasePage
 from desktop.views.case_pane import CasePane
 from desktop.views.consent_page import ConsentPage
 from desktop.views.desk import Desk
+from desktop.views.dropping import dropped_paths
 from desktop.views.empty_page import EmptyPage
 from desktop.views.evidence_panel import EvidencePanel
 from desktop.views.full_page import FullPage
 from desktop.views.keys import KeySheet
+from desktop.views.library import Library
 from desktop.views.look import MODES, look
 from desktop.views.patient_head import PatientHead
 from desktop.views.pieces import text
@@ -60,6 +61,7 @@ class Window(QMainWindow):
         self._narrow = False
         self._under = 0
         self.desk: Desk | None = None
+        self.library = Library(self.show_full)
         self.cases = CaseList(self)
         self.pane = CasePane(self.cases)
         self.empty = EmptyPage()
@@ -411,6 +413,10 @@ class Window(QMainWindow):
         dialog.saved.connect(lambda answers: desk.save_settings(answers, done=dialog.accept, failed=dialog.complain))
         dialog.open()
 
+    def show_models(self) -> None:
+        """The model packs, in the place of the case."""
+        self._with_desk(self.library.models)
+
     def show_about(self) -> None:
         About(self, self.desk.space.model if self.desk else "").open()
 
@@ -447,8 +453,3 @@ class Window(QMainWindow):
         self.hide()
         Operation.end_all()
         super().closeEvent(event)
-
-
-def dropped_paths(event: QDropEvent) -> list[Path]:
-    """The local files and folders of a drag; anything else is not ours."""
-    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
