@@ -94,6 +94,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     summary: Annotated[Literal["auto", "on", "off"], _doc("Model-written summary; auto: off for small models.")] = (
         "auto"
     )
+    guideline_expiry_years: Annotated[
+        int, _doc("Years after its date of issue that a guideline expires, where it names no other date.")
+    ] = 5
+    guideline_notice_days: Annotated[int, _doc("Days before its end that a guideline is announced to expire.")] = 60
+    guideline_grace_days: Annotated[
+        int, _doc("Days after its end that a guideline is still searched, marked as expired.")
+    ] = 90
     models: Models = Models()
     retrieval: Retrieval = Retrieval()
     weighing: Weighing = Weighing()

@@ -12,6 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -35,9 +36,16 @@ from core.store.packs import Packs
 
 if TYPE_CHECKING:
     from core.domain.condition import Condition
+    from core.domain.memory import WorkingMemory
     from core.domain.ports import Backbone, Knowledge, Retriever, Tool
+    from core.domain.report import Remark
+    from core.retrieval.derived import SiteKnowledge
+    from core.retrieval.editions import Calendar
+    from core.retrieval.guidelines import GuidelineRetriever
+    from core.retrieval.index import PassageIndex
     from core.runtime.protocol import Planned
     from core.runtime.service import Workflow
+    from core.store.knowledge import KnowledgeStore
     from desktop.vectors import KnowledgeVectors
     from models import Site
     from models.packs import FastMark
@@ -99,6 +107,27 @@ class Workbench:
             UserError: there is none of that name.
         """
         return workflow(name).version
+
+    def edition_remarks(self, memory: WorkingMemory) -> tuple[Remark, ...]:
+        """What is to be said today of the guideline editions that a run's assessment cites (N14).
+
+        Raises:
+            StoreError: the knowledge cannot be read.
+        """
+        from core.retrieval.editions import Calendar
+        from core.runtime.usage import remarks
+        from core.store.knowledge import FILE, KnowledgeStore
+        from core.store.migrations import knowledge
+
+        path = self.profile / FILE
+        if memory.assessment is None or not path.is_file():
+            return ()
+        store = KnowledgeStore(open_database(path, knowledge))
+        try:
+            calendar = Calendar.of(self.settings, date.today)
+            return remarks(memory.assessment.evidence, store.packs(), calendar)
+        finally:
+            store.close()
 
     def queue(
         self,
@@ -202,7 +231,7 @@ class WorkerParts:
         self,
         profile: Path,
         stores: Stores,
-        knowledge: Knowledge,
+        knowledge: Callable[[str], Knowledge],
         retriever: Retriever,
         *,
         effect: Callable[[str], None],
@@ -317,38 +346,72 @@ def worker_parts(
 
     real = scripted_seconds() is None
     vectors = KnowledgeVectors(profile, options.load(profile), on_texts=on_texts) if real else None
-    with Stores(profile) as stores, open_knowledge(profile, vectors=vectors) as (knowledge, retriever):
+    with Stores(profile) as stores, open_library(profile, vectors=vectors) as library:
         yield WorkerParts(
             profile,
             stores,
-            knowledge,
-            retriever,
+            library.knowledge,
+            library.retriever,
             effect=effect,
             crash_file=crash_file,
             vectors=vectors,
-            on_stall=on_stall,
         )
 
 
+class Library:
+    """The knowledge of a profile, open: store, index, search, and what a run of a moment knows."""
+
+    def __init__(
+        self,
+        store: KnowledgeStore,
+        index: PassageIndex,
+        retriever: GuidelineRetriever,
+        *,
+        site: SiteKnowledge,
+        calendar: Calendar,
+    ) -> None:
+        self.store = store
+        self.index = index
+        self.retriever = retriever
+        self.calendar = calendar
+        self._site = site
+
+    def knowledge(self, moment: str = "") -> Knowledge:
+        """Concepts, conditions and rules, those of the guidelines approved then (ISO 8601; "" = now) among them."""
+        return self._site.at(moment or now())
+
+
 @contextmanager
-def open_knowledge(profile: Path, *, vectors: KnowledgeVectors | None = None) -> Iterator[tuple[Knowledge, Retriever]]:
-    """Concepts, conditions and rules, and the search over the guidelines; use it from the opening thread.
+def open_library(profile: Path, *, vectors: KnowledgeVectors | None = None) -> Iterator[Library]:
+    """The knowledge of a profile; use it from the opening thread.
 
     Without `vectors` passages are found by words alone; with them they are closed here.
     """
     from core.retrieval import catalogue
+    from core.retrieval.derived import SiteKnowledge
+    from core.retrieval.editions import Calendar
     from core.retrieval.knowledge import WORD_LISTS, StarterKnowledge
 
-    dense = vectors.dense if vectors else None
-    store, _index, retriever, content = catalogue.open_knowledge(profile, paths.cache_folder(), PROGRAM, dense=dense)
+    calendar = Calendar.of(options.load(profile), date.today)
+    store, index, retriever, content = catalogue.open_knowledge(
+        profile, paths.cache_folder(), PROGRAM, dense=vectors.dense if vectors else None, calendar=calendar
+    )
     try:
         folder = resources.files("core.retrieval").joinpath("resources")
         lists = {name: folder.joinpath(f"{name}.toml").read_text("utf-8") for name in WORD_LISTS}
-        yield StarterKnowledge(content, **lists), retriever
+        site = SiteKnowledge(StarterKnowledge(content, **lists), store)
+        yield Library(store, index, retriever, site=site, calendar=calendar)
     finally:
         if vectors:
             vectors.close()
         store.close()
+
+
+@contextmanager
+def open_knowledge(profile: Path, *, vectors: KnowledgeVectors | None = None) -> Iterator[tuple[Knowledge, Retriever]]:
+    """Concepts, conditions and rules as of now, and the search over the guidelines; as `open_library`."""
+    with open_library(profile, vectors=vectors) as library:
+        yield library.knowledge(), library.retriever
 
 
 def starter_conditions() -> tuple[Condition, ...]:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from core.domain.evidence import Obtain
-from core.domain.passage import Fact, Source
+from core.domain.passage import Fact, Passage, Source
 
 Strength = Literal["hallmark", "typical", "occasional", "against", "excludes"]
 Severity = Literal["critical", "serious", "caution"]
@@ -46,8 +46,16 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     citation: str
 
 
+class Derivation(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a derived clue was read: the passage, and the sentence of it that names the concept."""
+
+    concept: str
+    passage: Passage
+    quote: str
+
+
 class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """A condition of the starter set (or of an imported guideline, then with derived clues)."""
+    """A condition of the starter set, or of an imported guideline, then with derived clues: from where."""
 
     slug: str
     title: str
@@ -64,6 +72,11 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[Source, ...] = ()
     clues: tuple[Clue, ...] = ()
     rules: tuple[Rule, ...] = ()
+    derivations: tuple[Derivation, ...] = ()
+
+    def derivation(self, concept: str) -> Derivation | None:
+        """Where the derived clue of that concept was read."""
+        return next((found for found in self.derivations if found.concept == concept), None)
 
     def source(self, key: str) -> Source | None:
         """The source of that key."""

@@ -12,7 +12,10 @@ Band = Literal["leading", "possible", "less likely", "unlikely", "excluded"]
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell of the for / against / missing columns: text, the evidence ids behind it, the clue's citation."""
+    """One cell of the for / against / missing columns: text, the evidence ids behind it, the clue's citation.
+
+    `derived`: the clue was read off the words of an imported guideline, nobody has written it down as one.
+    """
 
     text: str
     concept: str
@@ -20,6 +23,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     weight: float
     evidence: tuple[str, ...] = ()
     citation: str = ""
+    derived: bool = False
 
 
 class Hypothesis(msgspec.Struct, frozen=True, kw_only=True):

@@ -38,6 +38,14 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[Table, ...] = ()
 
 
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reader must know today of a guideline that a piece of evidence cites (N14); `title` of the guideline."""
+
+    evidence: str
+    title: str
+    text: str
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A whole report. `banner` is always shown on top, `footer` at the end; `evidence` resolves every id."""
 
@@ -50,6 +58,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
     footer: tuple[str, ...]
     partial: bool = False
+    remarks: tuple[Remark, ...] = ()
+
+    def remark(self, identifier: str) -> str:
+        """What is to be said of the source of this evidence; "" where nothing is."""
+        return next((remark.text for remark in self.remarks if remark.evidence == identifier), "")
 
     def find(self, identifier: str) -> Evidence | None:
         """The evidence of that id."""

@@ -17,6 +17,7 @@ import msgspec
 from core import codec
 from core.domain.condition import Condition
 from core.retrieval.chunk import OVERLAP, WORDS, cut
+from core.retrieval.editions import Calendar
 from core.retrieval.guidelines import GuidelineRetriever
 from core.retrieval.hybrid import Dense
 from core.retrieval.index import PassageIndex
@@ -24,12 +25,12 @@ from core.retrieval.sentences import split
 from core.retrieval.sources.starter import StarterSet, load, packaged_texts
 from core.retrieval.synonyms import Synonyms
 from core.store.database import open_database
-from core.store.knowledge import KnowledgeStore
+from core.store.knowledge import FILE, KnowledgeStore
 from core.store.knowledge_values import Doc, Pack, Section, SectionClass, SourceFile
 from core.store.migrations import knowledge
 
 OpenDense = Callable[[KnowledgeStore, PassageIndex], Dense | None]
-DATABASE = "knowledge.db"
+DATABASE = FILE
 INDEX = "knowledge"
 STARTER = "starter"
 IMPORTER_VERSION = f"1 ({WORDS} words, overlap {OVERLAP})"
@@ -57,11 +58,17 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def open_knowledge(
-    profile_folder: Path, cache_folder: Path, actor: str, *, dense: OpenDense | None = None
+    profile_folder: Path,
+    cache_folder: Path,
+    actor: str,
+    *,
+    dense: OpenDense | None = None,
+    calendar: Calendar | None = None,
 ) -> tuple[KnowledgeStore, PassageIndex, GuidelineRetriever, StarterSet]:
     """Store, index, search and starter set of a profile, installed and up to date. Use them in this thread.
 
-    `dense` opens embedder and vectors at the first search; without it passages are found by words alone.
+    `dense` opens embedder and vectors at the first search; without it passages are found by words alone. By `calendar`
+    guidelines expire.
 
     Raises:
         StoreError: the database or index cannot be used; says what to do.
@@ -72,7 +79,8 @@ def open_knowledge(
     starter = _starter(texts, cache_folder)
     install_starter(store, index, starter, actor, files=source_files(texts))
     opened = partial(dense, store, index) if dense else None
-    return store, index, GuidelineRetriever(store, index, dense=opened, synonyms=Synonyms(starter.concepts)), starter
+    synonyms = Synonyms(starter.concepts)
+    return store, index, GuidelineRetriever(store, index, dense=opened, synonyms=synonyms, calendar=calendar), starter
 
 
 def install_starter(
@@ -90,7 +98,11 @@ def install_starter(
     files = files or tuple(_as_file(condition) for condition in starter_set.conditions)
     pack = _pack(starter_set, files)
     held = store.pack(STARTER)
-    same = held is not None and (held.files, held.importer_version) == (pack.files, pack.importer_version)
+    same = (
+        held is not None
+        and held.state != "quarantined"  # what ships with the program is put in place again
+        and (held.files, held.importer_version) == (pack.files, pack.importer_version)
+    )
     if not same:
         docs = (_doc(condition, starter_set) for condition in starter_set.conditions)
         store.put_pack(pack, docs, actor=actor, reason="packaged with the program")

@@ -6,6 +6,7 @@ records leave the store as it was; the index follows at the next start. It must 
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +17,12 @@ import msgspec
 
 from core import codec
 from core.errors import Cancelled, UserError
+from core.retrieval import editions
 from core.retrieval.index import PassageIndex
 from core.retrieval.sources import catalogue, document
 from core.retrieval.sources.files import Files
 from core.retrieval.sources.material import About, Options, Reading, Skipped, slug
+from core.store import lifecycle
 from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Doc, Item, Pack, PackState, PutReport, SourceFile, VocabularyConcept
 
@@ -27,6 +30,15 @@ MOST_FAILED = 0.2  # of the records; above it nothing is imported
 MOST_LISTED = 1_000  # skipped records that the report names one by one
 EVERY = 100  # records between two reports of progress
 ACTIVE_KINDS = ("vocabulary",)  # active on import; everything else waits for its approval
+RESERVED = ("starter", "condition", "rule")  # ids that stand for what ships with the program
+LONGEST_ID = 80  # characters
+ID = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+DATES = {
+    "issued_on": "the date of issue",
+    "effective_from": "the day it takes effect",
+    "review_by": "its review",
+    "expires_on": "its end",
+}
 
 
 class Progress(NamedTuple):
@@ -35,6 +47,13 @@ class Progress(NamedTuple):
     records: int
     bytes_done: int
     bytes_total: int
+
+
+class AboutWhat(msgspec.Struct, frozen=True, kw_only=True):
+    """The concept that documents are about, where the person says it: its id and its names."""
+
+    concept: str
+    names: tuple[str, ...]
 
 
 class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +82,7 @@ def import_knowledge(
     actor: str,
     importer: str = "",
     pack_id: str = "",
+    about: AboutWhat | None = None,
     read_document: document.ReadDocument | None = None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     stop: threading.Event | None = None,
@@ -70,8 +90,8 @@ def import_knowledge(
     """Import files as one pack. `index=None` leaves the index to whoever opens the store next.
 
     Raises:
-        UserError: no file, no form that is known, no licence, or more than 20 % of the records broken; nothing is
-            changed then.
+        UserError: no file, no form that is known, no licence, no date where one is due, an edition that is in use
+            with other content, or more than 20 % of the records broken; nothing is changed then.
         Cancelled: `stop` was set; nothing is changed.
         StoreError: the disk refuses.
     """
@@ -79,24 +99,43 @@ def import_knowledge(
     walk = _Walk(paths, () if name == document.NAME else catalogue.named(name).suffixes, on_progress, stop)
     reading, version = _reading(name, walk.files, options, read_document)
     pack = _pack(reading.about, options, (name, version), walk.files.identities(), pack_id=pack_id)
-    pack = _as_held(pack, store.pack(pack.id))
-    put = store.put_pack(pack, walk.items(reading.records), actor=actor, reason="import")
+    pack = admitted(store, pack)
+    items = _told(walk.items(reading.records), about)
+    put = store.put_pack(pack, items, actor=actor, reason="import")
     if index is not None:
         index.reconcile()
+    return reported(pack, put, skipped=tuple(walk.skipped), reasons=dict(walk.reasons))
+
+
+def reported(
+    pack: Pack, put: PutReport, *, skipped: tuple[Skipped, ...] = (), reasons: dict[str, int] | None = None
+) -> ImportReport:
+    """What an import of a pack did."""
     return ImportReport(
         pack=pack.id,
-        importer=name,
+        importer=pack.importer,
         state=pack.state,
         docs=put.docs,
         chunks=put.chunks,
         concepts=put.concepts,
         put=put,
-        skipped=tuple(walk.skipped),
-        reasons=dict(walk.reasons),
+        skipped=skipped,
+        reasons=reasons or {},
         licence=pack.licence_id,
         licence_text=pack.licence_text,
         sha256=codec.digest([file.sha256 for file in pack.files]),
     )
+
+
+def _told(items: Iterator[Item], about: AboutWhat | None) -> Iterator[Item]:
+    """The records, the documents among them about what the person says."""
+    for item in items:
+        if about is not None and isinstance(item, Doc):
+            concepts = tuple(dict.fromkeys((about.concept, *item.concepts)))
+            names = tuple(dict.fromkeys((*about.names, *item.names)))
+            yield msgspec.structs.replace(item, concepts=concepts, names=names)
+        else:
+            yield item
 
 
 def _reading(
@@ -188,14 +227,16 @@ def _pack(
 ) -> Pack:
     """The pack as the person and the files describe it; what the person says counts."""
     edition = options.edition or about.edition
-    licence = options.licence or ("unknown" if options.licence_text else about.licence)
+    licence = licence_name(options.licence or ("unknown" if options.licence_text else about.licence))
     text = options.licence_text or about.licence_text
     if licence == "unknown" and not text:
         raise UserError(
             f"{options.title or about.title} states no licence. Name it (--licence), or give its text.", code="licence"
         )
+    dates = {name: editions.checked_date(getattr(options, name), what) for name, what in DATES.items()}
+    issued = about.issued_on if editions.parse_date(about.issued_on) else ""  # "May 2024": no date to reckon with
     return Pack(
-        id=pack_id or slug(f"{about.slug} {edition}"),
+        id=pack_id or slug(f"{about.slug} {edition}")[:LONGEST_ID].strip("-"),
         title=options.title or about.title,
         kind=about.kind,
         edition=edition,
@@ -208,19 +249,74 @@ def _pack(
         lang=options.lang,
         state="active" if about.kind in ACTIVE_KINDS else "draft",
         jurisdiction=options.jurisdiction,
-        issued_on=options.issued_on or about.issued_on,
-        effective_from=options.effective_from,
-        review_by=options.review_by,
-        expires_on=options.expires_on,
+        issued_on=dates.pop("issued_on") or issued,
+        **dates,
         source_url=about.source_url,
         replaces=options.replaces,
     )
 
 
-def _as_held(pack: Pack, held: Pack | None) -> Pack:
-    """The same files again keep the state and the approval that their pack has."""
-    if held is None or held.files != pack.files:
+def licence_name(text: str) -> str:
+    """A licence as it is kept: "cc by 4.0" is CC-BY-4.0."""
+    joined = re.sub(r"[\s_]+", "-", text.strip())
+    known = joined.lower()
+    return known.upper() if known.startswith(("cc0", "cc-")) else known if known in _LOWER else joined
+
+
+_LOWER = ("public-domain", "site-licensed", "own", "unknown")
+
+
+def admitted(store: KnowledgeStore, pack: Pack) -> Pack:
+    """The pack as it comes in beside what is there: the same files keep state and approval.
+
+    Raises:
+        UserError: an id that is none or is the program's own, an edition in use with other content, or a pack to be
+            replaced that is not there.
+    """
+    if not ID.fullmatch(pack.id) or len(pack.id) > LONGEST_ID:
+        raise UserError(
+            f"{pack.id!r} is no name for a pack. Give one of letters, digits and hyphens (--id).", code="id"
+        )
+    if pack.id in RESERVED:
+        raise UserError(f"The name {pack.id} is the program's own. Give another one (--id).", code="id")
+    held = store.pack(pack.id)
+    if pack.replaces:
+        _check_replaced(store, pack)
+    if held is None:
+        return pack
+    same = held.files == pack.files
+    if not same and held.kind in editions.GUIDELINES and held.state != "draft":
+        raise UserError(
+            f"{held.title} ({pack.id}) is {held.state} and has other content. Cases may cite it, so it is not "
+            f"overwritten. Import the new edition under a name of its own: --edition EDITION --replaces {pack.id}.",
+            code="in use",
+        )
+    if not same or held.state == "quarantined":
         return pack
     return msgspec.structs.replace(
-        pack, state=held.state, approved_by=held.approved_by, approved_at=held.approved_at, replaces=held.replaces
+        pack,
+        state=held.state,
+        approved_by=held.approved_by,
+        approved_at=held.approved_at,
+        replaces=pack.replaces or held.replaces,
     )
+
+
+def _check_replaced(store: KnowledgeStore, pack: Pack) -> None:
+    if pack.replaces == pack.id:
+        text = f"{pack.id} cannot replace itself. Name the new edition: --edition EDITION, or --id NAME."
+        raise UserError(text, code="replaces")
+    if store.pack(pack.replaces) is None:
+        raise lifecycle.no_such(pack.replaces)
+
+
+def differences(store: KnowledgeStore, pack: Pack) -> tuple[editions.SectionChange, ...]:
+    """What a pack says otherwise than the one that it replaces; nothing where it replaces none.
+
+    Raises:
+        StoreError: one of the two is damaged.
+    """
+    if not pack.replaces or store.pack(pack.replaces) is None:
+        return ()
+    old, new = (editions.parts(doc for _, doc in store.documents(name)) for name in (pack.replaces, pack.id))
+    return editions.compare(old, new)

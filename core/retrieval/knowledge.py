@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from importlib import resources
 
+import msgspec
+
 from core.domain.condition import Condition, Rule
 from core.domain.passage import Concept, Mention, Source
 from core.domain.ports import Annotated
@@ -34,6 +36,7 @@ class StarterKnowledge:
 
     def __init__(self, content: StarterSet, *, context: str, narration: str, abbreviations: str = "") -> None:
         self._content = content
+        self._lists = {"context": context, "narration": narration, "abbreviations": abbreviations}
         self._concepts = {concept.id: concept for concept in content.concepts}
         self._above = _closure(content.concepts)
         self._matcher = Matcher(content.concepts)
@@ -52,6 +55,17 @@ class StarterKnowledge:
         self._sources: dict[str, Source] = {}
         for source in (*content.sources, *(s for condition in content.conditions for s in condition.sources)):
             self._sources.setdefault(source.key, source)
+
+    def extended(self, conditions: tuple[Condition, ...], concepts: tuple[Concept, ...]) -> StarterKnowledge:
+        """This knowledge and more of it; a name that both claim stays with this one."""
+        return StarterKnowledge(
+            msgspec.structs.replace(
+                self._content,
+                conditions=(*self._content.conditions, *conditions),
+                concepts=(*self._content.concepts, *concepts),
+            ),
+            **self._lists,
+        )
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

@@ -235,6 +235,7 @@ def _reason(weight: Weight, scored: Scored, knowledge: Knowledge, book: Evidence
         weight=round(weight.contribution, 3),
         evidence=(*(book.finding(f) for f in weight.standing.findings), book.clue(scored.condition, clue, name)),
         citation=source.short if source else clue.citation,
+        derived=clue.derived,
     )
 
 

@@ -54,26 +54,17 @@ class EvidenceBook:
 
     def passage(self, passage: Passage) -> str:
         """Evidence of a guideline passage: its words, edition and place."""
-        provenance = Provenance(
-            kind="passage",
-            reference=passage.key,
-            sha256=passage.sha256,
-            label=f"{passage.title}, {passage.section} ({passage.pack_title}, edition {passage.edition})",
-            start=passage.start,
-            end=passage.end,
-        )
-        return self._add(f"passage {passage.key}", passage.text, provenance, "")
+        return self._add(f"passage {passage.key}", passage.text, _in_passage(passage), "")
 
     def clue(self, condition: Condition, clue: Clue, name: str) -> str:
-        """Evidence of what a condition file says about a clue, with its published source."""
+        """Evidence of what a condition file says about a clue, with its source or the words it was derived from."""
         expected = wording.lowered(name) if clue.polarity == "present" else f"absence of {wording.lowered(name)}"
         text = f"{_STRENGTH[clue.strength]} {wording.lowered(condition.title)}: {expected}."
-        return self._add(
-            f"clue {condition.slug} {clue.concept}",
-            text,
-            _knowledge(condition, condition.source(clue.citation), codec.digest(clue)),
-            "",
-        )
+        key = f"clue {condition.slug} {clue.concept}"
+        derived = condition.derivation(clue.concept)
+        if derived is not None:
+            return self._add(key, f"{text} Derived from: “{derived.quote}”", _in_passage(derived.passage), "")
+        return self._add(key, text, _knowledge(condition, condition.source(clue.citation), codec.digest(clue)), "")
 
     def rule(self, rule: Rule, source: Source | None, when: str) -> str:
         """Evidence of a safety rule, with its published source; `when` is its condition in words."""
@@ -108,6 +99,17 @@ _STRENGTH = {
     "against": "Speaks against",
     "excludes": "Excludes",
 }
+
+
+def _in_passage(passage: Passage) -> Provenance:
+    return Provenance(
+        kind="passage",
+        reference=passage.key,
+        sha256=passage.sha256,
+        label=f"{passage.title}, {passage.section} ({passage.pack_title}, edition {passage.edition})",
+        start=passage.start,
+        end=passage.end,
+    )
 
 
 def _knowledge(condition: Condition, source: Source | None, sha256: str) -> Provenance:

@@ -16,7 +16,7 @@ from core.domain.evidence import Evidence
 from core.domain.hypothesis import Hypothesis, Reason
 from core.domain.memory import WorkingMemory
 from core.domain.notices import notice, rung_notices
-from core.domain.report import Block, Line, Report, Table, Tone
+from core.domain.report import Block, Line, Remark, Report, Table, Tone
 from core.errors import UserError
 from core.runtime import citation, inquiry, wording
 from core.runtime.evidence_book import COMPUTED
@@ -43,10 +43,18 @@ OBTAINED = {
 }
 
 
-def build(case: Case, row: RunRow, memory: WorkingMemory, *, faults: Sequence[str] = ()) -> Report:
+def build(
+    case: Case,
+    row: RunRow,
+    memory: WorkingMemory,
+    *,
+    faults: Sequence[str] = (),
+    remarks: tuple[Remark, ...] = (),
+) -> Report:
     """The report of a run at this moment; of a stopped one what there is, marked partial (N18).
 
-    `faults`: what `Journal.verify` says of the run; it stands above everything else.
+    `faults`: what `Journal.verify` says of the run; it stands above everything else. `remarks`: what is to be said of
+    the editions that it cites.
 
     Raises:
         UserError: the run has produced nothing yet.
@@ -59,7 +67,14 @@ def build(case: Case, row: RunRow, memory: WorkingMemory, *, faults: Sequence[st
         patient=_patient(case, memory),
         run_id=row.id,
         created_at=row.created_at,
-        banner=(*_untrue(faults), *_banner(row, memory), _missing_inputs(assessment.unavailable), *_rung(memory)),
+        banner=(
+            *_untrue(faults),
+            *_banner(row, memory),
+            *dict.fromkeys(f"{remark.title}: {remark.text}" for remark in remarks),
+            _missing_inputs(assessment.unavailable),
+            *_rung(memory),
+        ),
+        remarks=remarks,
         blocks=tuple(_checked(block, assessment) for block in _blocks(assessment, memory)),
         evidence=assessment.evidence,
         footer=(
@@ -242,7 +257,10 @@ def _standing(hypothesis: Hypothesis, asked: Collection[str]) -> Line:
 
 
 def _cells(reasons: Sequence[Reason]) -> tuple[Line, ...]:
-    return tuple(Line(text=f"{reason.text} ({reason.strength})", evidence=reason.evidence) for reason in reasons)
+    return tuple(
+        Line(text=f"{reason.text} ({reason.strength}{', derived' if reason.derived else ''})", evidence=reason.evidence)
+        for reason in reasons
+    )
 
 
 def _missing(reasons: Sequence[Reason]) -> tuple[Line, ...]:
@@ -322,11 +340,16 @@ def _text_evidence(report: Report, full: bool) -> list[str]:
     """What was cited: what stands in this case, and how much was published about it."""
     items = cited(report)
     case = [item for item in items if full or item.provenance.kind != PUBLISHED]
-    lines = [f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}" for item in case]
+    lines = [_text_item(item, report.remark(item.id)) for item in case]
     if others := len(items) - len(case):
         what = "one published source" if others == 1 else f"{others} published sources"
         lines.append(f"  and {what}, listed by `wardround report` with --full")
     return ["", "EVIDENCE", *lines] if lines else []
+
+
+def _text_item(item: Evidence, remark: str) -> str:
+    said = f". {remark}" if remark else ""
+    return f"  [{item.id}] {' '.join(item.text.split())} — {item.provenance.label}{said}"
 
 
 def _text_line(line: Line) -> str:

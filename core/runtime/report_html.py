@@ -21,7 +21,7 @@ from core.runtime.report import cited, inputs
 CONTEXT = 90  # characters of a note shown on each side of the span
 HINT = 160  # characters of evidence shown when the pointer rests on its id
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_STRENGTH = re.compile(r" \((hallmark|typical|occasional|against|excludes)\)$")
+_STRENGTH = re.compile(r" \(((?:hallmark|typical|occasional|against|excludes)(?:, derived)?)\)$")
 
 
 def html(report: Report, case: Case, pictures: Mapping[str, bytes]) -> str:
@@ -115,9 +115,11 @@ class _Page:
     def _entry(self, item: Evidence) -> str:
         sources = inputs(item)
         label = f"computed from{self._links(sources)}" if sources else escape(item.provenance.label)
+        remark = self._report.remark(item.id)
+        said = f"<div class='source'><strong>{escape(remark)}</strong></div>" if remark else ""
         return (
             f"<li id='{escape(item.id)}'><b>{escape(item.id)}</b><div>{escape(item.text)}"
-            f"<div class='source'>{label}</div>{_quoted(item, self._case)}</div></li>"
+            f"<div class='source'>{label}</div>{said}{_quoted(item, self._case)}</div></li>"
         )
 
 

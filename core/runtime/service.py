@@ -49,8 +49,9 @@ class Parts(Loader, Protocol):
     @property
     def retriever(self) -> Retriever: ...
 
-    @property
-    def knowledge(self) -> Knowledge: ...
+    def knowledge(self, moment: str) -> Knowledge:
+        """What a run queued at that moment knows besides the case."""
+        ...
 
     def workflow(self, name: str) -> Workflow: ...
 
@@ -210,7 +211,7 @@ class Service:
             self.parts.journal,
             backbone=self._model_of(row),
             retriever=self.parts.retriever,
-            knowledge=self.parts.knowledge,
+            knowledge=self.parts.knowledge(row.created_at),
             tools=self.parts.tools(case),
             hooks=_RunHooks(self, row.id),
             stop=self._stop,

@@ -31,6 +31,7 @@ from core.store.knowledge_values import (
     SourceFile,
 )
 
+FILE = "knowledge.db"  # in the profile
 GENESIS = lifecycle.GENESIS
 DAMAGED = ("passage changed", "damaged")  # codes of the errors of a text that is not what was imported
 INDEXER = "index"  # who marks outbox rows done
@@ -214,6 +215,15 @@ class KnowledgeStore:
         """The passages of a document in order. Raises StoreError: a text on disk is not what was imported."""
         rows = self._database.query(f"{_PASSAGE} WHERE d.id = ? ORDER BY c.id", doc_id)
         return tuple(map(_passage, rows))
+
+    def passage_hashes(self, pack_id: str) -> tuple[tuple[str, str], ...]:
+        """Key and hash of every passage of a pack."""
+        rows = self._database.query(
+            "SELECT c.key, c.text_sha256 FROM knowledge_chunk c JOIN knowledge_section s ON s.id = c.section "
+            "JOIN knowledge_doc d ON d.id = s.doc WHERE d.pack = ? ORDER BY c.id",
+            pack_id,
+        )
+        return tuple((row["key"], row["text_sha256"]) for row in rows)
 
     def facts(self, doc_id: str) -> tuple[Fact, ...]:
         """The cited numbers of a document."""

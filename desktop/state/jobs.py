@@ -187,17 +187,18 @@ def read_picture(bench: Workbench, sha256: str) -> Job[bytes]:
 
 def build_report(bench: Workbench, run_id: str) -> Job[Shown]:
     """The report of a run with everything its links lead to."""
-    return lambda progress, stop: _with_stores(bench, lambda stores: _shown(stores, run_id))
+    return lambda progress, stop: _with_stores(bench, lambda stores: _shown(bench, stores, run_id))
 
 
-def _shown(stores: Stores, run_id: str) -> Shown:
+def _shown(bench: Workbench, stores: Stores, run_id: str) -> Shown:
     from core.runtime import report
 
     row = stores.journal.run(run_id)
     case = stores.cases.load(row.case_id, row.revision)
     memory = fold(stores.journal.events(run_id))
     faults = stores.journal.verify(run_id)
-    return Shown(report=report.build(case, row, memory, faults=faults), case=case, memory=memory)
+    remarks = bench.edition_remarks(memory)
+    return Shown(report=report.build(case, row, memory, faults=faults, remarks=remarks), case=case, memory=memory)
 
 
 def export_html(bench: Workbench, run_id: str, target: Path, *, case_id: str) -> Job[Path]:
@@ -210,7 +211,7 @@ def export_html(bench: Workbench, run_id: str, target: Path, *, case_id: str) ->
     def write(stores: Stores) -> Path:
         from core.runtime.report_html import html
 
-        shown = _shown(stores, run_id)
+        shown = _shown(bench, stores, run_id)
         if shown.case.id != case_id:
             raise UserError(tr("This report belongs to another case; nothing was written."), code="other case")
         previews = {picture.preview_sha256 for picture in shown.case.pictures if picture.preview_sha256}

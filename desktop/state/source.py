@@ -26,8 +26,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     about: tuple[str, ...] = ()
 
 
-def resolve(evidence: Evidence, case: Case, memory: WorkingMemory) -> Source:
-    """The source of an evidence item."""
+def resolve(evidence: Evidence, case: Case, memory: WorkingMemory, *, remark: str = "") -> Source:
+    """The source of an evidence item; `remark`: what is to be said of the edition that it cites (N14)."""
     place = evidence.provenance
     item = case.item(place.reference)
     finding = next((f for f in memory.findings if f.id == evidence.finding), None) if evidence.finding else None
@@ -38,7 +38,7 @@ def resolve(evidence: Evidence, case: Case, memory: WorkingMemory) -> Source:
         picture=item if isinstance(item, ImageRef | SeriesRef) else None,
         passage=next((p for p in memory.passages if p.key == place.reference), None),
         inputs=_inputs(finding, memory),
-        about=_about(finding),
+        about=(*filter(None, (remark,)), *_about(finding)),
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:  # the first paint waits for no store
     from core.domain.case import Case
+    from core.domain.memory import WorkingMemory
+    from core.domain.report import Remark
     from core.settings import Settings
     from core.store.artifacts import Artifacts
     from core.store.cases import Cases
@@ -55,6 +57,8 @@ class Workbench(Protocol):
     def actor(self) -> str: ...
 
     def open_stores(self) -> Stores: ...
+
+    def edition_remarks(self, memory: WorkingMemory) -> tuple[Remark, ...]: ...
 
     def pack_book(self, packs: Packs) -> PackBook: ...
 

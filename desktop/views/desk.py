@@ -209,12 +209,13 @@ class Desk(QObject):
         """Where a piece of evidence comes from, by the report's case revision or by the live run's."""
         if from_report and self.shown is not None:
             case, memory = self.shown.case, self.shown.memory
+            remark = self.shown.report.remark(evidence_id)
         elif self.case is not None:
-            case, memory = self.case, self.space.live.memory
+            case, memory, remark = self.case, self.space.live.memory, ""
         else:
             return None
         evidence = find_evidence(memory, evidence_id)
-        return resolve(evidence, case, memory) if evidence is not None else None
+        return resolve(evidence, case, memory, remark=remark) if evidence is not None else None
 
     def _complain(self, sentence: str) -> None:
         self.told.emit("critical", sentence)

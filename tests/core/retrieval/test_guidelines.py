@@ -14,7 +14,6 @@ import pytest
 
 from core.domain.passage import Passage
 from core.domain.ports import Found, Query, Retriever
-from core.errors import StoreError
 from core.retrieval.catalogue import SECTIONS, install_starter, open_knowledge
 from core.retrieval.guidelines import NAMED, TWO_STAGES, WIDENED, GuidelineRetriever
 from core.retrieval.hybrid import WORDS
@@ -165,13 +164,20 @@ def test_every_hit_resolves_to_the_text_that_was_imported(installed: tuple[Libra
     assert checked >= 1000
 
 
-def test_a_passage_changed_on_disk_is_not_shown(library: Library) -> None:
+def test_a_passage_changed_on_disk_is_not_shown(library: Library, caplog: pytest.LogCaptureFixture) -> None:
+    """Its pack is quarantined, and the search goes on in the others."""
     library.store.put_pack(pack(), [doc("a", "Give 5 mg for fever.", title="fever")], actor="me")
-    assert len(library.retriever.search_text("fever").passages) == 1
+    library.store.put_pack(pack("sound"), [doc("a", "Fever is heat.", title="heat")], actor="me")
+    assert len(library.retriever.search_text("fever").passages) == 2
     with library.store._database.transaction("me", "change", "section") as connection:
         connection.execute("UPDATE knowledge_section SET text = replace(text, '5 mg', '50 mg')")
-    with pytest.raises(StoreError, match="changed on disk"):
-        library.retriever.search_text("fever")
+    found = library.retriever.search_text("fever")
+    assert fetched(found) == ["sound:a#1"]
+    held = library.store.pack("lib")
+    assert held is not None and held.state == "quarantined"
+    assert library.store.lifecycle.changes("lib")[-1].user == "wardround"
+    assert "lib@" not in found.fingerprint
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 def test_no_case_text_stays_behind(tmp_path: Path) -> None:
