@@ -5,6 +5,7 @@ Everything slow is a job through the desk; the page paints what comes of it. Not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -86,8 +87,8 @@ class PackCard(QFrame):
 
 
 def _breakable(words: str) -> str:
-    """A hash of 64 digits may be broken into two lines: a zero-width space in its middle."""
-    return " ".join(f"{word[:32]}\u200b{word[32:]}" if len(word) >= 64 else word for word in words.split(" "))
+    """A hash of 64 digits may be broken into lines: a zero-width space after every eighth."""
+    return re.sub(r"[0-9a-f]{64}", lambda found: "\u200b".join(re.findall(".{8}", found.group())), words)
 
 
 def _facts(pack: PackState) -> str:
@@ -154,6 +155,8 @@ class ModelPage(FullPage):
     # ---------------------------------------------------------------------------------------------------- showing
 
     def enter(self) -> None:
+        if self.card.pack is None:
+            self.split.setSizes([self.split.width() * 3 // 8, self.split.width() * 5 // 8])
         self.refresh()
         self.list.setFocus()
 
@@ -162,15 +165,13 @@ class ModelPage(FullPage):
         self._desk.work(pack_jobs.list_packs(self._desk.space.bench), self._on_packs)
 
     def _on_packs(self, packs: tuple[PackState, ...]) -> None:
-        chosen = self.card.pack.id if self.card.pack else next((pack.id for pack in packs if pack.used), "")
+        model = self._desk.space.bench.settings.models.backbone
+        chosen = self.card.pack.id if self.card.pack else model
         self.packs.show(packs)
         self.none.setVisible(not packs)
         self.card.setVisible(bool(packs))
         index = self.packs.find(chosen)
         self.list.setCurrentIndex(index if index.isValid() else self.packs.index(0))
-        width = self.split.width()
-        if self.split.sizes()[0] < look().px(240) and width:
-            self.split.setSizes([max(look().px(300), width // 3), width])
 
     def _on_current(self, current: QModelIndex, _previous: QModelIndex) -> None:
         pack: PackState | None = current.data(PACK)
