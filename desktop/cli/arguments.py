@@ -137,12 +137,45 @@ def _add_reading(commands: _Commands) -> None:
     search = _command(acts, "search", tr("passages for a text"))
     search.add_argument("text")
     search.add_argument("-k", type=_at_least_one, default=5, help=tr("how many"))
+    _add_library(acts)
     reindex = _command(acts, "reindex", tr("make again what can be made from the knowledge itself"))
     reindex.add_argument("--vectors", action="store_true", required=True, help=tr("vectors that passages lack"))
     judged = _command(acts, "eval", tr("how well the search finds, on public question sets"))
     judged.add_argument("--data", type=Path, required=True, metavar="DIR", help=tr("folder of public data sets"))
     judged.add_argument("--questions", type=Path, default=None, metavar="FILE", help=tr("questions of your own, TOML"))
     judged.add_argument("--corpus", type=_at_least_one, default=5000, help=tr("answers to search in"))
+
+
+def _add_library(acts: _Commands) -> None:
+    """What a site brings itself: guidelines, articles, vocabularies."""
+    add = _command(acts, "add", tr("guidelines, articles or vocabularies from files; drafts until approved"))
+    add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
+    add.add_argument("--as", dest="form", default="", metavar="FORM", help=tr("form of the files; else by content"))
+    for name, text in (
+        ("title", "title of the pack"),
+        ("edition", "edition, a date or a number"),
+        ("publisher", "who published it"),
+        ("licence", "its licence: CC-BY-4.0, public-domain, own …"),
+        ("issued-on", "date of issue, as 2026-11-30"),
+        ("review-by", "date by which it is to be reviewed"),
+        ("expires-on", "date on which it expires"),
+        ("replaces", "pack that it replaces once approved"),
+    ):
+        add.add_argument(f"--{name}", default="", metavar="TEXT", help=tr(text))
+    add.add_argument("--licence-text", type=Path, default=None, metavar="FILE", help=tr("text of the licence"))
+    add.add_argument("--site-licensed", action="store_true", help=tr("this site has a licence of its own"))
+    add.add_argument("--map", type=Path, default=None, metavar="FILE", help=tr("for tables: which column is what"))
+    approve = _command(acts, "approve", tr("put a pack into use, under your name"))
+    approve.add_argument("pack", metavar="PACK")
+    retire = _command(acts, "retire", tr("take a pack out of use"))
+    retire.add_argument("pack", metavar="PACK")
+    retire.add_argument("--reason", required=True, metavar="TEXT", help=tr("why"))
+    show = _command(acts, "show", tr("a pack with its history; all packs without a name"))
+    show.add_argument("pack", metavar="PACK", nargs="?", default="")
+    _command(acts, "verify", tr("whether every text is as it was imported"))
+    lookup = _command(acts, "lookup", tr("a concept or drug by name, in the installed vocabularies"))
+    lookup.add_argument("name", metavar="NAME")
+    lookup.add_argument("--drug", action="store_true", help=tr("a drug"))
 
 
 def _add_licence(parser: argparse.ArgumentParser) -> None:

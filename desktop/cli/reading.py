@@ -168,6 +168,10 @@ def show_knowledge(chosen: argparse.Namespace) -> int:
         from desktop.cli import evaluation  # with the search and its libraries
 
         return evaluation.ACTIONS[chosen.action](chosen)
+    if chosen.action not in ("list", "search"):
+        from desktop.cli import library  # with the importers
+
+        return library.ACTIONS[chosen.action](chosen)
     with opened(chosen, writes=False) as session:
         {"list": _list_knowledge, "search": _search_knowledge}[chosen.action](session, chosen)
     return EXIT_DONE
