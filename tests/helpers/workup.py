@@ -19,7 +19,7 @@ from core.domain.assessment import Assessment
 from core.domain.case import Case, LabTable, Note
 from core.domain.evidence import Answer, Question
 from core.domain.memory import WorkingMemory
-from core.domain.ports import Backbone, Retriever
+from core.domain.ports import Backbone, Knowledge, Retriever
 from core.domain.report import Report
 from core.domain.task import task_from_case
 from core.errors import Waiting
@@ -129,8 +129,12 @@ def work_up(
     answering: Answering | None = None,
     run_id: str = "r1",
     question: str = "",
+    library: tuple[Retriever, Knowledge] | None = None,
 ) -> Worked:
-    """Run `direct` over a case; with `answering` the run waits, is answered by it, and is resumed until it ends."""
+    """Run `direct` over a case; with `answering` the run waits, is answered by it, and is resumed until it ends.
+
+    `library`: what is known and searched, without it the starter set.
+    """
     chosen = settings or Settings()
     if answering is not None:
         chosen = msgspec.structs.replace(chosen, on_question="wait")
@@ -141,12 +145,12 @@ def work_up(
         journal = Journal(database)
         Cases(database).save(case, "test", AT)
         journal.queue(_row(case, chosen, run_id, question))
-        assessment = _attempt(journal, case, backbone, run_id)
+        assessment = _attempt(journal, case, backbone, run_id, library)
         while assessment is None and answering is not None:
             asked = journal.open_question(run_id)
             assert asked is not None and isinstance(asked.event, ev.QuestionAsked)
             journal.answer(run_id, answering(asked.event.question), "test")
-            assessment = _attempt(journal, case, backbone, run_id)
+            assessment = _attempt(journal, case, backbone, run_id, library)
         recorded = journal.events(run_id)
         return Worked(
             assessment=assessment,
@@ -158,21 +162,18 @@ def work_up(
         database.close()
 
 
-def _attempt(journal: Journal, case: Case, backbone: Backbone | None, run_id: str) -> Assessment | None:
+def _attempt(
+    journal: Journal,
+    case: Case,
+    backbone: Backbone | None,
+    run_id: str,
+    library: tuple[Retriever, Knowledge] | None,
+) -> Assessment | None:
+    searched, knows = library or (retriever(), known())
     try:
-        return direct(case, _run(journal, backbone, run_id))
+        return direct(case, Run(journal.run(run_id), journal, backbone=backbone, retriever=searched, knowledge=knows))
     except Waiting:
         return None
-
-
-def _run(journal: Journal, backbone: Backbone | None, run_id: str) -> Run:
-    return Run(
-        journal.run(run_id),
-        journal,
-        backbone=backbone,
-        retriever=retriever(),
-        knowledge=known(),
-    )
 
 
 def _row(case: Case, settings: Settings, run_id: str, question: str) -> RunRow:
