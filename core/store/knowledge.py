@@ -128,8 +128,10 @@ class KnowledgeStore:
         counts = (PackCount(**dict(row)) for row in self._database.query(_COUNTS))
         return tuple(count for count in counts if count.docs)
 
-    def doc_ids(self) -> tuple[str, ...]:
-        """All documents, in order of their numbers."""
+    def doc_ids(self, pack_id: str = "") -> tuple[str, ...]:
+        """All documents, or those of one pack, in order of their numbers."""
+        if pack_id:
+            return knowledge_docs.ids(self._database, pack_id)
         return tuple(row["id"] for row in self._database.query("SELECT id FROM knowledge_doc ORDER BY n"))
 
     def doc_entries(self, ids: Sequence[str] | None = None) -> tuple[DocEntry, ...]:
@@ -206,10 +208,18 @@ class KnowledgeStore:
             StoreError: one is damaged (code "damaged").
         """
         for identifier in knowledge_docs.ids(self._database, pack_id):
-            try:
-                yield identifier, knowledge_docs.read(self._database, identifier)
-            except (msgspec.MsgspecError, IndexError) as error:
-                raise StoreError(f"{identifier} is damaged in the knowledge store.", code="damaged") from error
+            found = self.document(identifier)
+            if found is not None:
+                yield identifier, found
+
+    def document(self, doc_id: str) -> Doc | None:
+        """The document of that id as it was put in. Raises StoreError: it is damaged (code "damaged")."""
+        if not self._database.one("SELECT 1 FROM knowledge_doc WHERE id = ?", doc_id):
+            return None
+        try:
+            return knowledge_docs.read(self._database, doc_id)
+        except (msgspec.MsgspecError, IndexError) as error:
+            raise StoreError(f"{doc_id} is damaged in the knowledge store.", code="damaged") from error
 
     def passages_of(self, doc_id: str) -> tuple[Passage, ...]:
         """The passages of a document in order. Raises StoreError: a text on disk is not what was imported."""
