@@ -80,12 +80,16 @@ def flipped(parts: Parts, name: str) -> Parts:
     return parts | {name: bytes(data)}
 
 
-def moved(span: dict[str, Any]) -> None:
-    span["sections"][0]["spans"][0][1] = 9999
+def moved(doc: dict[str, Any]) -> None:
+    doc["sections"][0]["spans"][0]["end"] = 9999
 
 
 def classed(doc: dict[str, Any]) -> None:
     doc["sections"][0]["section_class"] = "z"
+
+
+def first_of(lines: bytes) -> bytes:
+    return lines.split(b"\n")[0] + b"\n"
 
 
 HOSTILE: list[tuple[str, Callable[[Parts], bytes], str]] = [
@@ -127,7 +131,7 @@ HOSTILE: list[tuple[str, Callable[[Parts], bytes], str]] = [
     ),
     ("a class that is none", lambda p: packed(with_doc(p, classed)), "Invalid enum value 'z'"),
     ("a passage outside", lambda p: packed(with_doc(p, moved)), "lies outside its section"),
-    ("a document less", lambda p: packed(with_member(p, "docs.jsonl", p["docs.jsonl"].split(b"\n")[0] + b"\n")), "hold as much"),
+    ("a document less", lambda p: packed(with_member(p, "docs.jsonl", first_of(p["docs.jsonl"]))), "hold as much"),
     ("no text", lambda p: packed(with_member(p, "docs.jsonl", b"\xff\xfe\n")), "does not have the expected form"),
 ]  # fmt: skip
 BENIGN: list[tuple[str, Callable[[Parts], bytes]]] = [
