@@ -7,7 +7,7 @@ the start is built again from SQLite. It must not know cases, runs or stages, an
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from core.retrieval.query import (
     boolean,
     clauses,
     count,
+    filter_queries,
     fuse,
     numbers,
 )
@@ -109,13 +110,20 @@ class PassageIndex:
         known = clauses(wanted, self._frequency(part), searcher.num_docs, fields=fields, most=most)
         if not known or k < 1:
             return ()
-        query = boolean(index.schema, known, self._needed(part, filters))
-        hits = searcher.search(query, limit=max(2 * k, 64), count=False).hits
-        found = np.array(searcher.fast_field_values("cid", [address for _, address in hits]), np.int64)
-        # Rounded: the last bits depend on how segments lie, and equal passages must tie.
-        scores = np.round([score for score, _ in hits], 4)
-        order = np.lexsort((found, -scores))[:k]
-        return tuple(map(Ranked, found[order].tolist(), scores[order].tolist()))
+        return _best(searcher, boolean(index.schema, known, self._needed(part, filters)), k)
+
+    def typed(
+        self, read: Callable[[tantivy.Index], tantivy.Query | None], filters: Filters, *, k: int
+    ) -> tuple[Ranked, ...]:
+        """Passages for a query that `read` makes of what a person typed into the search box; None finds nothing."""
+        self.refresh()
+        index = self._parts[PASSAGES]
+        query = read(index)
+        if query is None:
+            return ()
+        needed = filter_queries(index.schema, self._needed(PASSAGES, filters))
+        must = [(tantivy.Occur.Must, part) for part in (query, *needed)]
+        return _best(index.searcher(), tantivy.Query.boolean_query(must), k)
 
     def _frequency(self, part: str) -> Frequency:
         """How many entries hold a term in a field; remembered while the index stays as it is."""
@@ -222,3 +230,13 @@ class PassageIndex:
             yield
         finally:
             lock.release()
+
+
+def _best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[Ranked, ...]:
+    """The best k by score, then number."""
+    hits = searcher.search(query, limit=max(2 * k, 64), count=False).hits
+    found = np.array(searcher.fast_field_values("cid", [address for _, address in hits]), np.int64)
+    # Rounded: the last bits depend on how segments lie, and equal passages must tie.
+    scores = np.round([score for score, _ in hits], 4)
+    order = np.lexsort((found, -scores))[:k]
+    return tuple(map(Ranked, found[order].tolist(), scores[order].tolist()))

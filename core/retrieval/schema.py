@@ -40,6 +40,12 @@ def schema(part: str) -> tantivy.Schema:
     return builder.build()
 
 
+def schema_fields(part: str) -> frozenset[str]:
+    """The names of the fields of `passages` or `docs`."""
+    named = _PASSAGE_FIELDS if part == PASSAGES else _DOC_FIELDS
+    return frozenset(name for names in named.values() for name in names) | frozenset(_NUMBERS[part])
+
+
 def open_part(folder: Path) -> tantivy.Index:
     """An existing index, with its analysers.
 

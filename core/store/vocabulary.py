@@ -207,6 +207,11 @@ class Vocabulary:
         )
         return ((row["a"], row["b"]) for row in rows)
 
+    def counts(self) -> dict[str, int]:
+        """How many concepts each pack holds; packs without any are left out."""
+        rows = self._database.query("SELECT pack, count(*) AS n FROM knowledge_concept GROUP BY pack ORDER BY pack")
+        return {row["pack"]: row["n"] for row in rows}
+
     def fingerprint(self) -> str:
         """Names the state of all active vocabularies: a matcher built of another state is out of date."""
         rows = self._database.query(
