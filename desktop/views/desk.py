@@ -41,7 +41,7 @@ class Desk(QObject):
         super().__init__(parent)
         self.space = space
         self._cases = cases
-        self._explain = explain
+        self.explain = explain
         self.case: Case | None = None
         self.shown: Shown | None = None
         self._import: Operation | None = None
@@ -58,7 +58,7 @@ class Desk(QObject):
         failed: Callable[[str], object] | None = None,
     ) -> Operation:
         """Start a job; its result goes to `done`, its sentence to `failed` or to the top of the window."""
-        operation = Operation(job, self._explain)
+        operation = Operation(job, self.explain)
         operation.done.connect(done)
         operation.failed.connect(failed or self._complain)
         return operation.start()

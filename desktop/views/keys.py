@@ -37,6 +37,7 @@ KEYS = (
     Key(keys="Ctrl+-", words="Smaller text", act="zoom_out"),
     Key(keys="Ctrl+0", words="Text at 100 %", act="zoom_reset"),
     Key(keys="Ctrl+Shift+D", words="Appearance: system, light, dark", act="next_mode"),
+    Key(keys="Ctrl+K", words="Knowledge", act="show_knowledge"),
     Key(keys="Ctrl+Shift+M", words="Models", act="show_models"),
     Key(keys="Ctrl+,", words="Settings", act="show_settings"),
     Key(keys="F1", words="This sheet", act="show_keys"),

@@ -21,6 +21,12 @@ class Library:
 
         return self._open("models", lambda: ModelPage(desk))
 
+    def knowledge(self, desk: Desk) -> FullPage:
+        """Guidelines, vocabularies and their search."""
+        from desktop.views.knowledge_page import KnowledgePage
+
+        return self._open("knowledge", lambda: KnowledgePage(desk, desk.explain))
+
     def _open(self, name: str, make: Callable[[], FullPage]) -> FullPage:
         if name not in self._pages:
             self._pages[name] = make()

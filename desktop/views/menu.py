@@ -11,9 +11,8 @@ from desktop.i18n import tr
 from desktop.views.keys import KEYS
 
 MENU = (
-    "import_files", "import_folder", "", "next_mode", "zoom_in", "zoom_out", "zoom_reset", "", "show_models",
-    "show_settings",
-    "toggle_pane", "show_keys",
+    "import_files", "import_folder", "", "next_mode", "zoom_in", "zoom_out", "zoom_reset", "", "show_knowledge",
+    "show_models", "show_settings", "toggle_pane", "show_keys",
 )  # fmt: skip
 
 

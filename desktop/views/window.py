@@ -220,12 +220,14 @@ class Window(QMainWindow):
         if self.room.currentIndex() < FULL:
             self._under = self.room.currentIndex()
         self.room.setCurrentWidget(page)
+        self._room_for_page()
         page.enter()
 
     def close_full(self) -> None:
         """Back to what was shown before."""
         if self.room.currentIndex() >= FULL:
             self.room.setCurrentIndex(self._under)
+            self._room_for_page()
 
     # ---------------------------------------------------------------------------------------- pages
 
@@ -417,6 +419,10 @@ class Window(QMainWindow):
         """The model packs, in the place of the case."""
         self._with_desk(self.library.models)
 
+    def show_knowledge(self) -> None:
+        """Guidelines, vocabularies and their search, in the place of the case."""
+        self._with_desk(self.library.knowledge)
+
     def show_about(self) -> None:
         About(self, self.desk.space.model if self.desk else "").open()
 
@@ -444,7 +450,10 @@ class Window(QMainWindow):
         narrow = self.width() < look().px(NARROW)
         if narrow != self._narrow:
             self._narrow = narrow
-            self.pane.setHidden(narrow and self.room.currentIndex() == 1)
+            self._room_for_page()
+
+    def _room_for_page(self) -> None:
+        self.pane.setHidden(self._narrow and self.room.currentIndex() != 0)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._settings is not None:
