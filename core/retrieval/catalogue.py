@@ -33,7 +33,7 @@ OpenDense = Callable[[KnowledgeStore, PassageIndex], Dense | None]
 DATABASE = FILE
 INDEX = "knowledge"
 STARTER = "starter"
-IMPORTER_VERSION = f"1 ({WORDS} words, overlap {OVERLAP})"
+IMPORTER_VERSION = f"2 ({WORDS} words, overlap {OVERLAP})"
 SUMMARY_LENGTH = 300
 # Section of a condition file -> heading that a person reads, class that a search filters by.
 SECTIONS: dict[str, tuple[str, SectionClass]] = {
@@ -139,7 +139,10 @@ def _pack(starter_set: StarterSet, files: tuple[SourceFile, ...]) -> Pack:
 
 def _doc(condition: Condition, starter_set: StarterSet) -> Doc:
     concept = next((concept for concept in starter_set.concepts if concept.id == condition.concept), None)
-    sections = tuple(_section(key, text) for key, text in condition.sections.items())
+    # In our order, not in that of the mapping: what comes from the cache is sorted by name.
+    order = {key: place for place, key in enumerate(SECTIONS)}
+    keyed = sorted(condition.sections.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))
+    sections = tuple(_section(key, text) for key, text in keyed)
     return Doc(
         source_key=condition.slug,
         title=condition.title,

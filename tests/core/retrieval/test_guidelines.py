@@ -270,6 +270,17 @@ def test_opening_again_writes_nothing_and_is_fast(tmp_path: Path) -> None:
     assert min(times) < 0.15
 
 
+def test_a_second_profile_holds_the_same_as_the_first(tmp_path: Path) -> None:
+    """The starter set comes from the cache then: same passages, same summaries, same answers."""
+    held = []
+    for name in ("one", "two"):
+        store, _, retriever, _ = open_knowledge(tmp_path / name, tmp_path / "cache", "me")
+        held.append(([doc for _, doc in store.documents("starter")], retriever.search_text("swollen calf")))
+        store.close()
+    assert held[0] == held[1]
+    assert held[0][0][0].sections[0].path == "Overview"
+
+
 @pytest.mark.parametrize("damage", ["gone", "cut", "changed", "not json"])
 def test_a_damaged_cache_is_made_again(tmp_path: Path, damage: str) -> None:
     store, _, _, starter = open_knowledge(tmp_path / "profile", tmp_path / "cache", "me")
