@@ -57,7 +57,10 @@ class AboutWhat(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import did. `sha256` is over the hashes of all files; `reasons` counts all skipped records by reason."""
+    """What an import did. `sha256` is over the hashes of all files; `reasons` counts all skipped records by reason.
+
+    `changes`: what it says otherwise than the edition that it replaces, where that was asked for.
+    """
 
     pack: str
     importer: str
@@ -71,6 +74,7 @@ class ImportReport(msgspec.Struct, frozen=True, kw_only=True):
     licence: str
     licence_text: str
     sha256: str
+    changes: tuple[editions.SectionChange, ...] = ()
 
 
 def import_knowledge(

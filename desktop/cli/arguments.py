@@ -13,6 +13,11 @@ from desktop.i18n import tr
 
 DEMO = "demo"
 MODES = ("adaptive", "paper")
+CLASSES = ("overview", "symptoms", "causes", "tests", "criteria", "severity", "treatment", "prevention") + (
+    "complications",
+    "followup",
+    "other",
+)
 
 
 def profile_of(chosen: argparse.Namespace) -> Path:
@@ -133,17 +138,27 @@ def _add_reading(commands: _Commands) -> None:
 
     knowledge = _command(commands, "knowledge", tr("the guidelines"))
     acts = knowledge.add_subparsers(metavar="ACTION", dest="action", required=True)
-    _command(acts, "list", tr("the conditions, with edition and review state"))
-    search = _command(acts, "search", tr("passages for a text"))
-    search.add_argument("text")
-    search.add_argument("-k", type=_at_least_one, default=5, help=tr("how many"))
+    listed = _command(acts, "list", tr("all packs with state, edition, licence and end"))
+    listed.add_argument("--conditions", action="store_true", help=tr("the conditions that runs weigh instead"))
+    _add_search(_command(acts, "search", tr("passages for a text")))
     _add_library(acts)
     reindex = _command(acts, "reindex", tr("make again what can be made from the knowledge itself"))
-    reindex.add_argument("--vectors", action="store_true", required=True, help=tr("vectors that passages lack"))
+    reindex.add_argument("--vectors", action="store_true", help=tr("not the index of words: vectors that are missing"))
     judged = _command(acts, "eval", tr("how well the search finds, on public question sets"))
     judged.add_argument("--data", type=Path, required=True, metavar="DIR", help=tr("folder of public data sets"))
     judged.add_argument("--questions", type=Path, default=None, metavar="FILE", help=tr("questions of your own, TOML"))
     judged.add_argument("--corpus", type=_at_least_one, default=5000, help=tr("answers to search in"))
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text")
+    parser.add_argument("-k", type=_at_least_one, default=5, help=tr("how many"))
+    classes = tr("only sections of this class; may be given several times")
+    parser.add_argument("--class", dest="classes", action="append", default=[], choices=CLASSES, help=classes)
+    packs = tr("only in this pack; may be given several times")
+    parser.add_argument("--pack", dest="packs", action="append", default=[], metavar="PACK", help=packs)
+    parser.add_argument("--also-superseded", action="store_true", help=tr("earlier and expired editions too, marked"))
+    parser.add_argument("--why", action="store_true", help=tr("the rank in each way to search"))
 
 
 def _add_library(acts: _Commands) -> None:
@@ -159,20 +174,37 @@ def _add_library(acts: _Commands) -> None:
         ("issued-on", "date of issue, as 2026-11-30"),
         ("review-by", "date by which it is to be reviewed"),
         ("expires-on", "date on which it expires"),
+        ("effective-from", "date from which it holds"),
+        ("jurisdiction", "where it holds"),
         ("replaces", "pack that it replaces once approved"),
+        ("id", "name of the pack; else made of title and edition"),
+        ("concept-of", "the disease that the documents are about, by name"),
     ):
         add.add_argument(f"--{name}", default="", metavar="TEXT", help=tr(text))
     add.add_argument("--licence-text", type=Path, default=None, metavar="FILE", help=tr("text of the licence"))
-    add.add_argument("--site-licensed", action="store_true", help=tr("this site has a licence of its own"))
+    add.add_argument(
+        "--site-licensed",
+        dest="licence",
+        action="store_const",
+        const="site-licensed",
+        help=tr("this site has a licence of its own"),
+    )
     add.add_argument("--map", type=Path, default=None, metavar="FILE", help=tr("for tables: which column is what"))
     approve = _command(acts, "approve", tr("put a pack into use, under your name"))
     approve.add_argument("pack", metavar="PACK")
+    approve.add_argument("--reason", default="", metavar="TEXT", help=tr("a note for the record"))
     retire = _command(acts, "retire", tr("take a pack out of use"))
     retire.add_argument("pack", metavar="PACK")
     retire.add_argument("--reason", required=True, metavar="TEXT", help=tr("why"))
     show = _command(acts, "show", tr("a pack with its history; all packs without a name"))
     show.add_argument("pack", metavar="PACK", nargs="?", default="")
-    _command(acts, "verify", tr("whether every text is as it was imported"))
+    show.add_argument("--used-by", action="store_true", help=tr("the finished runs that cite it"))
+    verify = _command(acts, "verify", tr("whether every text is as it was imported"))
+    verify.add_argument("pack", metavar="PACK", nargs="?", default="")
+    export = _command(acts, "export", tr("write a pack into a file"))
+    export.add_argument("pack", metavar="PACK")
+    export.add_argument("--out", type=Path, default=None, metavar="FILE", help=tr("default: PACK.wrpack here"))
+    export.add_argument("--within-site", action="store_true", help=tr("the file stays within this site"))
     lookup = _command(acts, "lookup", tr("a concept or drug by name, in the installed vocabularies"))
     lookup.add_argument("name", metavar="NAME")
     lookup.add_argument("--drug", action="store_true", help=tr("a drug"))

@@ -14,7 +14,7 @@ _PLACES = {
     "resume": "desktop.cli.analysis",
     "report": "desktop.cli.reading",
     "cases": "desktop.cli.reading",
-    "knowledge": "desktop.cli.reading",
+    "knowledge": "desktop.cli.knowledge",
     "models": "desktop.cli.models",
     "doctor": "desktop.cli.doctor",
     "bench": "desktop.cli.bench",

@@ -1,4 +1,4 @@
-"""The commands that read: report, cases, knowledge. None takes the profile's lock: they work beside an open window."""
+"""The commands that read: report, cases. None takes the profile's lock: they work beside an open window."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import msgspec
 
 from core import codec
 from core.domain.case import Case, CaseSummary, LabTable, Note
-from core.domain.passage import Passage
-from core.domain.ports import Query
 from core.errors import EXIT_DONE, UserError
 from core.store.journal import RunRow
-from desktop import assembly
 from desktop.cli import documents
 from desktop.cli.session import Session, opened
 from desktop.cli.terminal import columns, counted, one_line
@@ -32,25 +29,6 @@ class CaseHit(msgspec.Struct, frozen=True, kw_only=True):
     case: str
     title: str
     places: tuple[str, ...]
-
-
-class ConditionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """`knowledge list --json`."""
-
-    slug: str
-    title: str
-    edition: str
-    clues: int
-    rules: int
-    facts: int
-    unreviewed: int
-
-
-class PassageHit(msgspec.Struct, frozen=True, kw_only=True):
-    """`knowledge search --json`."""
-
-    score: float
-    passage: Passage
 
 
 # ------------------------------------------------------------------------------------------------ report
@@ -159,63 +137,4 @@ def _hit(case: Case, wanted: str) -> CaseHit:
     return CaseHit(case=case.id, title=case.title, places=tuple(places))
 
 
-# ------------------------------------------------------------------------------------------------ knowledge
-
-
-def show_knowledge(chosen: argparse.Namespace) -> int:
-    """`knowledge list`, `knowledge search`; the other actions have a module of their own."""
-    if chosen.action in ("eval", "reindex"):
-        from desktop.cli import evaluation  # with the search and its libraries
-
-        return evaluation.ACTIONS[chosen.action](chosen)
-    if chosen.action not in ("list", "search"):
-        from desktop.cli import library  # with the importers
-
-        return library.ACTIONS[chosen.action](chosen)
-    with opened(chosen, writes=False) as session:
-        {"list": _list_knowledge, "search": _search_knowledge}[chosen.action](session, chosen)
-    return EXIT_DONE
-
-
-def _list_knowledge(session: Session, _chosen: argparse.Namespace) -> None:
-    rows = tuple(
-        ConditionRow(
-            slug=condition.slug,
-            title=condition.title,
-            edition=condition.edition,
-            clues=len(condition.clues),
-            rules=len(condition.rules),
-            facts=len(condition.facts),
-            unreviewed=sum(1 for fact in condition.facts if fact.status != "reviewed"),
-        )
-        for condition in assembly.starter_conditions()
-    )
-    if session.terminal.json:
-        session.terminal.value(rows)
-        return
-    table = [(tr("condition"), tr("edition"), tr("clues"), tr("rules"), tr("numbers"), tr("unreviewed"))]
-    table += [
-        (row.title, row.edition, str(row.clues), str(row.rules), str(row.facts), str(row.unreviewed)) for row in rows
-    ]
-    for line in columns(table):
-        session.terminal.say(line)
-
-
-def _search_knowledge(session: Session, chosen: argparse.Namespace) -> None:
-    with assembly.open_knowledge(session.place) as (_knowledge, retriever):
-        found = retriever.search(Query(text=chosen.text, k=chosen.k))
-    hits = tuple(
-        PassageHit(score=hit.score, passage=passage) for hit, passage in zip(found.hits, found.passages, strict=True)
-    )
-    if session.terminal.json:
-        session.terminal.value(hits)
-        return
-    if not hits:
-        session.terminal.say(tr("No passage matches."))
-    for hit in hits:
-        passage = hit.passage
-        session.terminal.say(f"{hit.score:6.2f}  {passage.title} / {passage.section}  [{passage.key}]")
-        session.terminal.say(f"        {' '.join(passage.text.split())[:240]}")
-
-
-COMMANDS = {"report": show_report, "cases": show_cases, "knowledge": show_knowledge}
+COMMANDS = {"report": show_report, "cases": show_cases}
