@@ -110,7 +110,7 @@ def work(profile: Path, content: knowledge.StarterKnowledge, run_id: str, *, pip
     retriever = GuidelineRetriever(store, PassageIndex(paths.cache_folder() / INDEX, store))
     if naive:
         stores.journal = Naive(stores.journal)
-    parts = _Parts(profile, stores, content, retriever, effect=acks.effect, crash_file=_crash)
+    parts = _Parts(profile, stores, lambda _moment: content, retriever, effect=acks.effect, crash_file=_crash)
     service = _Service(parts, lambda notice: None)
     service.acks = acks
     service.execute(run_id)
