@@ -45,6 +45,7 @@ class Collection(msgspec.Struct, frozen=True, kw_only=True):
     replaces: str
     source_url: str
     files: tuple[tuple[str, str], ...]  # name, sha256
+    may_leave: bool = False  # by its licence it may be given to another organisation
     docs: int = 0
     passages: int = 0
     concepts: int = 0
@@ -167,6 +168,7 @@ class KnowledgeReader:
 
     def _collection(self, pack: Pack) -> Collection:
         from core.retrieval import editions
+        from core.store.lifecycle import may_leave_site
 
         ends = editions.expires_on(pack, self._calendar.years)
         return Collection(
@@ -189,6 +191,7 @@ class KnowledgeReader:
             replaces=pack.replaces,
             source_url=pack.source_url,
             files=tuple((file.name, file.sha256) for file in pack.files),
+            may_leave=may_leave_site(pack.licence_id),
             remark=editions.remark(pack, self._store.packs(), self._calendar),
         )
 

@@ -19,6 +19,7 @@ from desktop.i18n import tr
 
 if TYPE_CHECKING:
     from core.retrieval.editions import SectionChange
+    from core.retrieval.importing import ImportReport
     from core.retrieval.importing import Progress as Records
     from core.retrieval.index import PassageIndex
     from core.store.knowledge import KnowledgeStore
@@ -28,6 +29,7 @@ T = TypeVar("T")
 Progress = Callable[[int, int, str], None]
 Job = Callable[[Progress, threading.Event], T]
 STEPS = 1_000
+PACK_FILE = ".wrpack"
 LICENCES = ("public-domain", "CC0", "CC-BY", "CC-BY-SA", "CC-BY-NC", "site-licensed", "own", "unknown")
 
 
@@ -98,43 +100,80 @@ def add(bench: Workbench, places: Sequence[Path], told: Told) -> Job[Imported]:
     """
 
     def work(progress: Progress, stop: threading.Event) -> Imported:
-        from core.retrieval.importing import import_knowledge
-        from core.retrieval.sources.material import Options
-        from core.runtime.foreign import Decoder
-
         def moved(done: Records) -> None:
             share = done.bytes_done * STEPS // max(done.bytes_total, 1)
             progress(share, STEPS, tr("{n} records read", n=done.records))
 
-        def bring(store: KnowledgeStore, index: PassageIndex) -> Imported:
-            options = msgspec.structs.asdict(told)
-            form = options.pop("form")
-            with Decoder(bench.settings, stop) as decoder, _words_of_the_window():
-                report = import_knowledge(
-                    store,
-                    index,
-                    tuple(places),
-                    Options(**options),
-                    actor=bench.actor,
-                    importer=form,
-                    read_document=decoder.study,
-                    on_progress=moved,
-                    stop=stop,
-                )
-            return Imported(
-                pack=report.pack,
-                importer=report.importer,
-                state=report.state,
-                docs=report.docs,
-                passages=report.chunks,
-                concepts=report.concepts,
-                writes=report.put.writes,
-                skipped=tuple(f"{record.where}: {record.why}" for record in report.skipped),
-            )
+        bring = _bring_pack if is_pack_file(places) else _bring_files
 
-        return _with_store(bench, bring)
+        def brought(store: KnowledgeStore, index: PassageIndex) -> Imported:
+            with _words_of_the_window():
+                return _imported(bring(bench, store, index, tuple(places), told, moved, stop))
+
+        return _with_store(bench, brought)
 
     return work
+
+
+def is_pack_file(places: Sequence[Path]) -> bool:
+    """One file that another Wardround exported; nothing needs to be said of it."""
+    return len(places) == 1 and places[0].name.lower().endswith(PACK_FILE)
+
+
+def _bring_pack(
+    bench: Workbench,
+    store: KnowledgeStore,
+    index: PassageIndex,
+    places: tuple[Path, ...],
+    told: Told,
+    moved: Callable[[Records], None],
+    stop: threading.Event,
+) -> ImportReport:
+    from core.retrieval.packfile_reader import import_pack
+
+    return import_pack(store, index, places[0], actor=bench.actor, replaces=told.replaces, on_progress=moved, stop=stop)
+
+
+def _bring_files(
+    bench: Workbench,
+    store: KnowledgeStore,
+    index: PassageIndex,
+    places: tuple[Path, ...],
+    told: Told,
+    moved: Callable[[Records], None],
+    stop: threading.Event,
+) -> ImportReport:
+    from core.retrieval.importing import import_knowledge
+    from core.retrieval.sources.material import Options
+    from core.runtime.foreign import Decoder
+
+    options = msgspec.structs.asdict(told)
+    form = options.pop("form")
+    with Decoder(bench.settings, stop) as decoder:
+        return import_knowledge(
+            store,
+            index,
+            places,
+            Options(**options),
+            actor=bench.actor,
+            importer=form,
+            read_document=decoder.study,
+            on_progress=moved,
+            stop=stop,
+        )
+
+
+def _imported(report: ImportReport) -> Imported:
+    return Imported(
+        pack=report.pack,
+        importer=report.importer,
+        state=report.state,
+        docs=report.docs,
+        passages=report.chunks,
+        concepts=report.concepts,
+        writes=report.put.writes,
+        skipped=tuple(f"{record.where}: {record.why}" for record in report.skipped),
+    )
 
 
 @contextmanager
@@ -217,6 +256,33 @@ class _Counter:
         self._done += 1
         if self._done % 100 == 0 or self._done == self._total:
             self._progress(min(self._done, self._total), self._total, tr("{n} records checked", n=self._done))
+
+
+def export(bench: Workbench, pack_id: str, target: Path, *, within_site: bool) -> Job[Path]:
+    """Write a pack into a file that another Wardround reads; `within_site`: a person said that it stays here.
+
+    Raises:
+        UserError: damaged, or its licence does not let it leave the site, or the file cannot be written.
+    """
+
+    def work(progress: Progress, stop: threading.Event) -> Path:
+        from core.retrieval.packfile import export_pack
+
+        def write(store: KnowledgeStore, index: PassageIndex) -> Path:
+            def told(done: int, total: int) -> None:
+                if stop.is_set():
+                    raise Cancelled("export")
+                progress(done, total, target.name)
+
+            try:
+                export_pack(store, pack_id, target, actor=bench.actor, within_site=within_site, on_progress=told)
+            except OSError as error:
+                raise UserError(tr("The file could not be written: {why}.", why=error.strerror), code="disk") from error
+            return target
+
+        return _with_store(bench, write)
+
+    return work
 
 
 def history(bench: Workbench, pack_id: str) -> Job[History]:

@@ -27,3 +27,9 @@ def target(parent: QWidget, who: str, case_title: str) -> Path | None:
     title = tr("Export the report of {who}, {case}", who=who, case=case_title)
     name, _ = QFileDialog.getSaveFileName(parent, title, f"{stem}.html", tr("HTML file (*.html)"))
     return Path(name) if name else None
+
+
+def save(parent: QWidget, title: str, name: str, form: str) -> Path | None:
+    """Where a file goes; `form` as "Knowledge pack (*.wrpack)". None when the dialog was left."""
+    chosen, _ = QFileDialog.getSaveFileName(parent, title, name, form)
+    return Path(chosen) if chosen else None

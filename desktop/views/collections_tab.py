@@ -30,8 +30,8 @@ from desktop.views.terms_dialog import Question
 
 LEAD = (
     "Guidelines, articles and vocabularies that this computer knows. Drop files here, or use Add: PDF, DOCX, HTML, "
-    "Markdown, text, MedlinePlus, MedQuAD, PubMed, ICD-10-CM, MeSH, OBO, openFDA, MedRAG, tables. Nothing is "
-    "downloaded."
+    "Markdown, text, MedlinePlus, MedQuAD, PubMed, ICD-10-CM, MeSH, OBO, openFDA, MedRAG, tables, and packs of "
+    "another Wardround (.wrpack). Nothing is downloaded."
 )
 APPROVABLE = ("draft", "expired", "withdrawn", "superseded")
 SHIPPED = "starter"
@@ -96,9 +96,10 @@ class CollectionsTab(QWidget):
         self.approve = pieces.button(tr("Approve…"), self._ask_approve, icon="check")
         self.retire = pieces.button(tr("Retire…"), self._ask_retire, kind="stop", icon="stop")
         self.verify = pieces.button(tr("Verify"), self._verify, icon="shield")
+        self.export = pieces.button(tr("Export…"), self._ask_export, icon="export")
         self.changes = pieces.button(tr("Show changes"), self._show_changes, icon="note")
         flow = Flow(self.card.acts)
-        for button in (self.approve, self.verify, self.changes, self.retire):
+        for button in (self.approve, self.verify, self.changes, self.export, self.retire):
             flow.addWidget(button)
         lead = text(tr(LEAD), "small")
         top = pieces.row(None, lead, self.add, margins=(0, 0, 0, 0), gap=16, stretch=lead)
@@ -139,7 +140,8 @@ class CollectionsTab(QWidget):
             return
         self.approve.setVisible(pack.state in APPROVABLE)
         self.retire.setVisible(pack.state != "withdrawn" and pack.id != SHIPPED)
-        for button in (self.approve, self.retire, self.verify):
+        self.export.setVisible(pack.state != "quarantined" and pack.id != SHIPPED)
+        for button in (self.approve, self.retire, self.verify, self.export):
             button.setEnabled(not self.task.busy)
 
     def _on_settled(self) -> None:
@@ -199,6 +201,27 @@ class CollectionsTab(QWidget):
         else:
             self.task.tell("good", tr("{id} is intact: every hash agrees.", id=found.pack))
 
+    def _ask_export(self) -> None:
+        """A licence that keeps a pack within the site is asked about before the file is."""
+        pack = self.card.pack
+        if pack is None or pack.may_leave:
+            self._export(pack, within_site=False)
+            return
+        words = tr("Its licence ({l}) does not let it go to another organisation. This is recorded.", l=pack.licence)
+        title = tr("Does the file stay within this site?")
+        question = Question(self, title, words, tr("It stays within this site"))
+        question.agreed.connect(lambda _reason: self._export(pack, within_site=True))
+        question.open()
+
+    def _export(self, pack: Collection | None, *, within_site: bool) -> None:
+        if pack is None:
+            return
+        title, name = tr("Export {title}", title=pack.title), f"{pack.id}{library_jobs.PACK_FILE}"
+        target = ask.save(self, title, name, tr("Knowledge pack (*.wrpack)"))
+        if target is not None:
+            job = library_jobs.export(self._desk.space.bench, pack.id, target, within_site=within_site)
+            self._begin(job, title, lambda path: self.task.tell("good", tr("Written: {file}", file=path)))
+
     def _show_changes(self) -> None:
         pack = self.card.pack
         if pack is not None:
@@ -223,7 +246,9 @@ class CollectionsTab(QWidget):
 
     def take(self, places: Sequence[Path]) -> None:
         """Ask what must be said of the files, then import them as one pack."""
-        if places:
+        if library_jobs.is_pack_file(places):
+            self._add(tuple(places), Told())
+        elif places:
             dialog = AddDialog(self, places, self.packs.rows)
             dialog.told.connect(partial(self._add, tuple(places)))
             dialog.open()

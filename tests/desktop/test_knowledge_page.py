@@ -19,6 +19,7 @@ from desktop.app import Session
 from desktop.state import library_jobs
 from desktop.state.knowledge_model import NO_VOCABULARY
 from desktop.state.knowledge_reader import KnowledgeReader
+from desktop.views import ask
 from desktop.views.collection_dialogs import AddDialog, HistoryDialog
 from desktop.views.full_page import FullPage
 from desktop.views.knowledge_page import COLLECTIONS, SEARCH, TERMS, KnowledgePage
@@ -183,7 +184,9 @@ def test_complaint_D1_in_the_search(qtbot: QtBot, page: KnowledgePage) -> None:
     assert len(opened) == 100
 
 
-def test_collection_from_drop_to_retirement(qtbot: QtBot, page: KnowledgePage, place: Path, tmp_path: Path) -> None:
+def test_collection_from_drop_to_retirement(
+    qtbot: QtBot, page: KnowledgePage, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Draft, approval, search, changes, damage, retirement; Chinese, Arabic, umlauts (D4: nomic-ai/gpt4all#1240)."""
     guide = tmp_path / "guide.md"
     guide.write_text(GUIDE, encoding="utf-8")
@@ -213,6 +216,13 @@ def test_collection_from_drop_to_retirement(qtbot: QtBot, page: KnowledgePage, p
     history.accept()
     page.collections.verify.click()
     qtbot.waitUntil(lambda: "is intact" in page.collections.task.words.text(), timeout=PATIENCE)
+    choose(page, qtbot, pack)
+    target = tmp_path / "out.wrpack"
+    monkeypatch.setattr(ask, "save", lambda parent, title, name, form: target)
+    page.collections.export.click()
+    qtbot.waitUntil(lambda: page.collections.task.words.text() == f"Written: {target}", timeout=PATIENCE)
+    drop(page, target)  # the same content again changes nothing
+    qtbot.waitUntil(lambda: "nothing was changed" in page.collections.task.words.text(), timeout=PATIENCE)
     choose(page, qtbot, pack)
     page.collections.retire.click()
     question = open_dialog(page, Question, qtbot)
