@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 
 from core import paths
 from desktop.app import Session
+from desktop.views.knowledge_page import COLLECTIONS, TERMS
 from desktop.views.look import look
 from desktop.views.window import CASE, REPORT, RUN
 
@@ -136,6 +137,7 @@ def take_every_page(sitter: Sitter) -> None:
         sitter.take(f"report-{part}")
     window.turn_to(RUN)
     sitter.take("run-finished")
+    take_library(sitter)
     for act in (window.show_keys, window.show_about):
         act()
         dialogs = [dialog for dialog in window.findChildren(QDialog) if dialog.isVisible()]
@@ -143,6 +145,27 @@ def take_every_page(sitter: Sitter) -> None:
         sitter.count += 1
         dialogs[-1].grab().save(str(sitter.out / f"{sitter.count:02}-{act.__name__}.png"))
         dialogs[-1].close()
+
+
+def take_library(sitter: Sitter) -> None:
+    """The pages of the whole profile: knowledge with a search, its collections, the models."""
+    window = sitter.window
+    window.show_knowledge()
+    knowledge = window.room.currentWidget()
+    sitter.wait(lambda: knowledge.collections.packs.rowCount() > 0)
+    knowledge.search.field.setText("high potassium")
+    sitter.wait(lambda: knowledge.search.source.page is not None)
+    for part, name in enumerate(("text", "facts", "why")):
+        knowledge.search.source.parts.choose(part)
+        sitter.take(f"knowledge-{name}")
+    for tab, name in ((COLLECTIONS, "collections"), (TERMS, "terms")):
+        knowledge.turn_to(tab)
+        sitter.take(f"knowledge-{name}")
+    window.show_models()
+    models = window.room.currentWidget()
+    sitter.wait(lambda: models.packs.rowCount() > 0)
+    sitter.take("models")
+    window.close_full()
 
 
 def take_one(sitter: Sitter, name: str) -> None:
@@ -160,12 +183,19 @@ def main(given: list[str]) -> int:
     parser.add_argument("--mode", default="light", choices=("light", "dark"))
     parser.add_argument("--size", default="1360x860")
     parser.add_argument("--one", default="", metavar="NAME")
+    parser.add_argument("--library", action="store_true", help="only the pages of the whole profile")
+    parser.add_argument("--zoom", type=float, default=1.0)
     chosen = parser.parse_args(given)
     chosen.out.mkdir(parents=True, exist_ok=True)
     width, height = (int(part) for part in chosen.size.split("x"))
     sitter = Sitter(chosen.out, mode=chosen.mode, size=(width, height))
+    look().set_zoom(chosen.zoom)
     try:
-        take_one(sitter, chosen.one) if chosen.one else take_every_page(sitter)
+        if chosen.library:
+            sitter.open_example()
+            take_library(sitter)
+        else:
+            take_one(sitter, chosen.one) if chosen.one else take_every_page(sitter)
     finally:
         sitter.session.close()
     return 0
