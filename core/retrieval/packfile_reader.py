@@ -118,7 +118,7 @@ def _opened(stream: IO[bytes], name: str) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(stream)
         members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, ValueError, OSError, RuntimeError) as error:
         raise UserError(f"{name} is no knowledge pack, or it is damaged.", code="packfile") from error
     if tuple(member.filename for member in members) != MEMBERS:
         raise UserError(f"{name} is no knowledge pack: it must hold {', '.join(MEMBERS)}, and no more.", code="members")
@@ -218,7 +218,7 @@ def _raw(archive: zipfile.ZipFile, member: str, name: str, *, most: int) -> Iter
                 if left < 0 or len(line) > LONGEST_LINE:
                     raise UserError(f"{member} of {name} is longer than it may be.", code="size")
                 yield line
-    except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, EOFError, ValueError, RuntimeError) as error:
         raise UserError(f"{member} of {name} is damaged.", code="damaged") from error
 
 
