@@ -139,6 +139,11 @@ BENIGN: list[tuple[str, Callable[[Parts], bytes]]] = [
     ("a manifest laid out otherwise", lambda p: packed(with_manifest(p))),
     ("without a field that has a default", lambda p: packed(with_doc(p, lambda d: d.pop("url")))),
     ("texts of many scripts", lambda p: packed(with_doc(p, lambda d: d.update(title="痛風 – подагра")))),
+    ("another title", lambda p: packed(with_doc(p, lambda d: d.update(title="Gout, revised")))),
+    ("a summary", lambda p: packed(with_doc(p, lambda d: d.update(summary="What gout is.")))),
+    ("other names", lambda p: packed(with_doc(p, lambda d: d.update(aliases=["urate arthritis"])))),
+    ("a date", lambda p: packed(with_doc(p, lambda d: d.update(published_on="2020-01-31")))),
+    ("an address, as text", lambda p: packed(with_doc(p, lambda d: d.update(url="https://example.org/gout")))),
 ]
 
 
@@ -166,7 +171,7 @@ def test_what_is_harmless_is_imported_whole(
     assert store.verify() == ()
 
 
-def test_without_the_defence_the_changed_bytes_would_be_taken(sound: Parts) -> None:
+def test_control_without_the_defence_the_changed_bytes_would_be_taken(sound: Parts) -> None:
     """A flipped letter is still JSON, and still a document."""
     data = sound["docs.jsonl"].replace(b"5 mg", b"7 mg")
     stream = io.BytesIO(packed(sound | {"docs.jsonl": data}))
