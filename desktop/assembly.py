@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from core.retrieval.editions import Calendar
     from core.retrieval.guidelines import GuidelineRetriever
     from core.retrieval.index import PassageIndex
+    from core.retrieval.sources.starter import StarterSet
     from core.runtime.protocol import Planned
     from core.runtime.service import Workflow
     from core.store.knowledge import KnowledgeStore
@@ -367,17 +368,19 @@ class Library:
         index: PassageIndex,
         retriever: GuidelineRetriever,
         *,
-        site: SiteKnowledge,
+        site: Callable[[], SiteKnowledge],
         calendar: Calendar,
     ) -> None:
         self.store = store
         self.index = index
         self.retriever = retriever
         self.calendar = calendar
-        self._site = site
+        self._make_site = site  # concepts and conditions: who only searches does not wait for them
+        self._site: SiteKnowledge | None = None
 
     def knowledge(self, moment: str = "") -> Knowledge:
         """Concepts, conditions and rules, those of the guidelines approved then (ISO 8601; "" = now) among them."""
+        self._site = self._site or self._make_site()
         return self._site.at(moment or now())
 
 
@@ -388,23 +391,27 @@ def open_library(profile: Path, *, vectors: KnowledgeVectors | None = None) -> I
     Without `vectors` passages are found by words alone; with them they are closed here.
     """
     from core.retrieval import catalogue
-    from core.retrieval.derived import SiteKnowledge
     from core.retrieval.editions import Calendar
-    from core.retrieval.knowledge import WORD_LISTS, StarterKnowledge
 
     calendar = Calendar.of(options.load(profile), date.today)
     store, index, retriever, content = catalogue.open_knowledge(
         profile, paths.cache_folder(), PROGRAM, dense=vectors.dense if vectors else None, calendar=calendar
     )
     try:
-        folder = resources.files("core.retrieval").joinpath("resources")
-        lists = {name: folder.joinpath(f"{name}.toml").read_text("utf-8") for name in WORD_LISTS}
-        site = SiteKnowledge(StarterKnowledge(content, **lists), store)
-        yield Library(store, index, retriever, site=site, calendar=calendar)
+        yield Library(store, index, retriever, site=lambda: _site(content, store), calendar=calendar)
     finally:
         if vectors:
             vectors.close()
         store.close()
+
+
+def _site(content: StarterSet, store: KnowledgeStore) -> SiteKnowledge:
+    from core.retrieval.derived import SiteKnowledge
+    from core.retrieval.knowledge import WORD_LISTS, StarterKnowledge
+
+    folder = resources.files("core.retrieval").joinpath("resources")
+    lists = {name: folder.joinpath(f"{name}.toml").read_text("utf-8") for name in WORD_LISTS}
+    return SiteKnowledge(StarterKnowledge(content, **lists), store)
 
 
 @contextmanager

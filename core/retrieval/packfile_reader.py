@@ -218,8 +218,8 @@ def _raw(archive: zipfile.ZipFile, member: str, name: str, *, most: int) -> Iter
                 if left < 0 or len(line) > LONGEST_LINE:
                     raise UserError(f"{member} of {name} is longer than it may be.", code="size")
                 yield line
-    except (zipfile.BadZipFile, EOFError, ValueError, RuntimeError) as error:
-        raise UserError(f"{member} of {name} is damaged.", code="damaged") from error
+    except (zipfile.BadZipFile, EOFError, ValueError, OSError, RuntimeError) as error:
+        raise UserError(f"{member} of {name} is damaged, or it cannot be read.", code="damaged") from error
 
 
 def _value(data: bytes, kind: type[T], where: str) -> T:

@@ -123,14 +123,18 @@ def treatment(run: Run, view: View) -> tuple[Passage, ...]:
 
 
 def _first_treatment(run: Run, condition: Condition) -> Passage | None:
+    """Of the guideline itself before what others write under its title."""
+    own = condition.derivations[0].passage.doc if condition.derivations else ""
     query = Query(
         text=f"{condition.title} treatment next steps",
         concepts=(condition.concept,),
         classes=("treatment", "followup"),
+        docs=(own,) if own else (),
         purpose="first treatment",
     )
-    found = run.retrieve(query)
-    return next((passage for passage in found.passages if passage.title == condition.title), None)
+    titled = [passage for passage in run.retrieve(query).passages if passage.title == condition.title]
+    shipped = (passage for passage in titled if passage.doc == f"starter:{condition.slug}")
+    return next(shipped, titled[0] if titled else None)
 
 
 def conclude(case: Case, run: Run, view: View, passages: tuple[Passage, ...]) -> Assessment:

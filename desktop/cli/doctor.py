@@ -90,10 +90,6 @@ def _packs(session: Session) -> Iterator[Check]:
     if wanted and wanted not in {pack.id for pack in packs}:
         how = tr("run: python3 packaging/bootstrap.py setup (runs work without a model too)")
         yield Check(name=f"model {wanted}", state="missing", text=how)
-    embedder = session.bench.settings.models.embedder
-    if embedder not in {pack.id for pack in packs}:  # no fault: everything works on words
-        text = tr("none is installed: guidelines are searched by words alone; packaging/packs.py minilm adds one")
-        yield Check(name=f"embedder {embedder}".rstrip(), state="ok", text=text)
 
 
 def _knowledge(session: Session) -> Iterator[Check]:
@@ -126,7 +122,8 @@ def _packs_of(library: assembly.Library) -> Iterator[Check]:
 
 
 def _vocabularies(library: assembly.Library) -> Check:
-    counts = library.store.vocabulary.counts()
+    active = {pack.id for pack in library.store.packs() if pack.state == "active"}
+    counts = {pack: n for pack, n in library.store.vocabulary.counts().items() if pack in active}
     if not counts:
         how = tr("none: concepts and drugs cannot be looked up; wardround knowledge add FILE brings one in")
         return Check(name="vocabularies", state="optional", text=how)
@@ -142,9 +139,9 @@ def _embedder(session: Session) -> Check:
     if not wanted:
         return Check(name="embedder", state="optional", text=tr("none in the settings: search by words alone"))
     if not any(pack.id == wanted and pack.state == "ready" for pack in packs):
-        how = tr("{id} is not installed: search by words alone; wardround models add PATH brings it in", id=wanted)
-        return Check(name="embedder", state="optional", text=how)
-    return Check(name="embedder", state="ok", text=wanted)
+        how = tr("not installed: guidelines are searched by words alone; packaging/packs.py minilm adds it")
+        return Check(name=f"embedder {wanted}", state="optional", text=how)
+    return Check(name=f"embedder {wanted}", state="ok", text=tr("installed"))
 
 
 def _vectors(session: Session, library: assembly.Library) -> Check:
