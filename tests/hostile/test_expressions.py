@@ -28,12 +28,12 @@ def attempt() -> Callable[[str], Outcome]:
         kind: str
         result: float | bool | str
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 kind, result = "value", evaluate(text, VALUES)
             except ArithmeticRefused as refused:
                 kind, result = "refused", refused.code
-            seconds.append(time.perf_counter() - start)
+            seconds.append(time.process_time() - start)
         return kind, result, min(seconds)
 
     return run
@@ -171,12 +171,12 @@ def test_random_strings_meet_no_other_exception() -> None:
     slowest = 0.0
     for _ in range(3000):
         text = "".join(draw.choices(pieces, k=draw.randint(1, 90)))
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             evaluate(text, VALUES, has=(lambda concept: True) if draw.random() < 0.5 else None)
         except ArithmeticRefused as refused:
             assert 0 <= refused.position <= len(text)
-        slowest = max(slowest, time.perf_counter() - start)
+        slowest = max(slowest, time.process_time() - start)
     assert slowest <= 0.02
 
 
