@@ -18,7 +18,7 @@ from core.store.case_texts import CaseTexts, RunText
 
 MOST_PLACES = 3  # shown of one case
 MOST_WORDS = 12
-CONTEXT = 36  # characters of text shown before a hit; after it as much as the row has room for
+CONTEXT = 16  # characters of text shown before a hit, whole words; the found words must not leave a narrow row
 BEHIND = 120
 
 
@@ -137,6 +137,7 @@ def _hit(case_id: str, part: Place, words: Sequence[str]) -> Hit:
     start, end = at or (0, 0)
     first = max(0, start - CONTEXT)
     before, found, after = part.text[first:start], part.text[start:end], part.text[end : end + BEHIND]
+    before = before.partition(" ")[2] if first and " " in before.strip() else before
     lead = "…" if first else ""
     head = lead + " ".join(before.split()) + (" " if before[-1:].isspace() else "")
     tail = (" " if after[:1].isspace() else "") + " ".join(after.split())

@@ -1,4 +1,4 @@
-"""What tests of the window do again and again: cases put into its profile, a run brought to its end, pictures."""
+"""What tests of the window do again and again: cases put into its profile, a run brought to its end, a picture."""
 
 from __future__ import annotations
 
