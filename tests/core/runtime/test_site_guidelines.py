@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -76,12 +77,17 @@ class Site(NamedTuple):
         return work_up(self.folder, CASE, library=(self.retriever, self.knowledge.at("9999")), run_id=run_id)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder = tmp_path_factory.mktemp("site")
+@contextmanager
+def opened(folder: Path) -> Iterator[Site]:
     store, index, retriever, _ = open_knowledge(folder / "profile", folder / "cache", "me")
     yield Site(store, index, retriever, SiteKnowledge(workup.known(), store), folder)
     store.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with opened(tmp_path_factory.mktemp("site")) as site:
+        yield site
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +101,20 @@ def before(site: Site) -> Worked:
 def worked(site: Site, before: Worked) -> Worked:
     site.store.lifecycle.approve(FIRST, actor="dr")
     return site.work_up("r1")
+
+
+@pytest.fixture(scope="module")
+def plain(site: Site, worked: Worked) -> Report:
+    """The report while the edition that it cites is the current one."""
+    return made(worked, site)
+
+
+@pytest.fixture(scope="module")
+def later(site: Site, plain: Report) -> Worked:
+    """A run after the next edition has replaced the first."""
+    site.add("2026", "40", replaces=FIRST)
+    site.store.lifecycle.approve(SECOND, actor="dr")
+    return site.work_up("r2")
 
 
 def test_a_draft_takes_no_part(site: Site, before: Worked) -> None:
@@ -136,15 +156,13 @@ def made(worked: Worked, site: Site, today: str = "2026-01-01") -> Report:
     return report.build(CASE, worked.row, memory, remarks=said)
 
 
-def test_what_is_said_of_a_report_when_the_edition_is_superseded(site: Site, worked: Worked) -> None:
+def test_what_is_said_of_a_report_when_the_edition_is_superseded(
+    site: Site, worked: Worked, plain: Report, later: Worked
+) -> None:
     """N14, where it is cited and above; the assessment itself is what it was. Runs of the new edition are not named."""
-    plain = made(worked, site)
     assert plain.remarks == ()
     assert "(typical, derived)" in report.text(plain)
     assert "<small>typical, derived</small>" in html(plain, CASE, {})
-    site.add("2026", "40", replaces=FIRST)
-    site.store.lifecycle.approve(SECOND, actor="dr")
-    later = site.work_up("r2")
     sentence = "This guideline edition (2025) is superseded by 2026"
     old, new = made(worked, site), made(later, site)
     assert f"Giant cell arteritis: {sentence}" in old.banner
@@ -156,9 +174,9 @@ def test_what_is_said_of_a_report_when_the_edition_is_superseded(site: Site, wor
     assert resolve(cited, CASE, worked.memory, remark=old.remark(cited.id)).about[0] == sentence
 
 
-def test_the_assessments_that_cite_an_edition_are_exactly_those(site: Site, worked: Worked) -> None:
+def test_the_assessments_that_cite_an_edition_are_exactly_those(site: Site, worked: Worked, later: Worked) -> None:
     """Three signed ones of the first edition, one unsigned of the second (product.md section 5, row 13)."""
-    assessments = [worked.done, worked.done, worked.done, site.work_up("r3").done]
+    assessments = [worked.done, worked.done, worked.done, later.done]
     database = open_database(site.folder / "r1" / "workbench.db", migrations.workbench)
     try:
         journal = Journal(database)
@@ -180,7 +198,8 @@ def test_the_assessments_that_cite_an_edition_are_exactly_those(site: Site, work
         database.close()
 
 
-def test_a_run_knows_what_was_approved_when_it_was_queued(site: Site, worked: Worked) -> None:
+@pytest.mark.usefixtures("later")
+def test_a_run_knows_what_was_approved_when_it_was_queued(site: Site) -> None:
     """One that waits for an answer while an edition is replaced goes on with the one that it began with."""
     approvals = [c.at for c in site.store.lifecycle.changes(FIRST) if c.what == "approve"]
 
@@ -193,13 +212,17 @@ def test_a_run_knows_what_was_approved_when_it_was_queued(site: Site, worked: Wo
     assert editions("9999") == ["2026"]
 
 
-def test_nothing_is_derived_from_a_text_that_was_changed(site: Site, caplog: pytest.LogCaptureFixture) -> None:
-    with sqlite3.connect(site.folder / "profile" / "knowledge.db") as connection:
-        connection.execute("UPDATE knowledge_section SET text = replace(text, 'fatigue', 'fatigus')")
-    connection.close()
-    fresh = SiteKnowledge(workup.known(), site.store)
-    assert [c.title for c in fresh.at("9999").conditions if c.derivations] == []
-    assert "nothing derived from a damaged document" in caplog.text
+def test_nothing_is_derived_from_a_text_that_was_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(tmp_path) as harmed:
+        harmed.add("2025", "60")
+        harmed.store.lifecycle.approve(FIRST, actor="dr")
+        assert [c.title for c in harmed.knowledge.at("9999").conditions if c.derivations] == ["Giant cell arteritis"]
+        with sqlite3.connect(tmp_path / "profile" / "knowledge.db") as connection:
+            connection.execute("UPDATE knowledge_section SET text = replace(text, 'fatigue', 'fatigus')")
+        connection.close()
+        fresh = SiteKnowledge(workup.known(), harmed.store)
+        assert [c.title for c in fresh.at("9999").conditions if c.derivations] == []
+        assert "nothing derived from a damaged document" in caplog.text
 
 
 @pytest.mark.parametrize(
