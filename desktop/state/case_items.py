@@ -10,12 +10,15 @@ from PySide6.QtCore import QAbstractListModel, QAbstractTableModel, QModelIndex,
 from core.domain.case import Case, Item, LabRow, LabTable
 from desktop.i18n import tr
 from desktop.state import words
+from desktop.state.trends import Trends
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY = int(Qt.ItemDataRole.UserRole) + 1
 ROW = int(Qt.ItemDataRole.UserRole) + 2
 _ROOT = QModelIndex()
 COLUMNS = ("Test", "Result", "Unit", "Flag", "Range", "Collected")
+TREND = len(COLUMNS)  # a seventh column, where the case has a trend of a row of the table
+TREND_ROLE = int(Qt.ItemDataRole.UserRole) + 3
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,27 +83,35 @@ def entries(case: Case) -> tuple[Entry, ...]:
 class LabResults(QAbstractTableModel):
     """A laboratory table as printed. Abnormal rows say so in a word and an arrow, not by colour alone."""
 
-    def __init__(self, table: LabTable, parent: QObject | None = None) -> None:
+    def __init__(self, table: LabTable, trends: Trends | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.table = table
+        self._trends = [trends.get((table.id, row.row)) for row in table.rows] if trends else []
+        self._columns = (*COLUMNS, "Trend") if any(self._trends) else COLUMNS
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self.table.rows)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
+        return 0 if parent.isValid() else len(self._columns)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
     ) -> Any:
         if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return tr(COLUMNS[section])
+            return tr(self._columns[section])
         return None
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         row = self.table.rows[index.row()]
         if role == ROW:
             return row
+        if role == TREND_ROLE:
+            return self._trends[index.row()] if self._trends else None
+        if index.column() == TREND:
+            trend = self._trends[index.row()]
+            spoken = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
+            return trend.spoken if trend is not None and role in spoken else None
         if role == Qt.ItemDataRole.DisplayRole:
             return cells(row)[index.column()]
         if role == Qt.ItemDataRole.AccessibleTextRole:

@@ -24,6 +24,7 @@ from core.settings import Settings, save
 from desktop.i18n import tr
 from desktop.state import settings_form
 from desktop.state.settings_form import Value
+from desktop.state.trends import Trend, trends
 
 if TYPE_CHECKING:
     from core.runtime.case_search import Finder
@@ -38,12 +39,15 @@ EXAMPLES = TITLES
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """A case as the window opens it: its latest revision, its runs (newest first), the chosen run and its fold."""
+    """A case as the window opens it: its latest revision, its runs (newest first), the chosen run and its fold, and the
+    trends of its laboratory values.
+    """
 
     case: Case
     runs: tuple[RunRow, ...] = ()
     run: RunRow | None = None
     memory: WorkingMemory = WorkingMemory()
+    trends: dict[tuple[str, int], Trend] = {}
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +95,8 @@ def open_case(bench: Workbench, case_id: str, run_id: str = "") -> Job[Opened]:
         runs = stores.journal.runs(case_id)
         run = next((row for row in runs if row.id == run_id), runs[0] if runs else None)
         memory = fold(stores.journal.events(run.id)) if run else WorkingMemory()
-        return Opened(case=stores.cases.load(case_id), runs=runs, run=run, memory=memory)
+        case = stores.cases.load(case_id)
+        return Opened(case=case, runs=runs, run=run, memory=memory, trends=trends(case))
 
     return lambda progress, stop: _with_stores(bench, read)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QSplitter, QStackedWidget, QWidget
 
-from core.domain.case import Case
+from core.domain.case import Case, LabTable
 from core.domain.case_find import Hit
 from core.domain.task import WORK_UP
 from desktop.i18n import tr
 from desktop.state.case_items import ENTRY, Contents, Entry
+from desktop.state.trends import Trends
 from desktop.views import pieces, rows
 from desktop.views.flow import Turning
+from desktop.views.lab_page import LabPage
 from desktop.views.look import look
 from desktop.views.overview import Overview
 from desktop.views.pieces import text
@@ -63,6 +65,7 @@ class CasePage(QWidget):
         self.setProperty("kind", "ground")
         self._fetch = fetch
         self._case: Case | None = None
+        self._trends: Trends = {}
         self.contents = Contents(self)
         self.list = rows.listed(tr("Contents of the case"), ENTRY, rows.entry_row)
         self.list.setModel(self.contents)
@@ -93,16 +96,16 @@ class CasePage(QWidget):
         wide = max(self._splitter.width(), look().px(700))
         self._splitter.setSizes([look().px(240), wide - look().px(240)])
 
-    def show_case(self, case: Case) -> None:
-        """Show another case, or another revision of this one."""
-        self._case = case
+    def show_case(self, case: Case, trends: Trends) -> None:
+        """Show another case, or another revision of this one, with the trends of its results."""
+        self._case, self._trends = case, trends
         self.contents.show(case)
         self.list.setCurrentIndex(self.contents.index(0))
 
     def open_item(self, item_id: str, row: int = -1) -> None:
         """Choose an item; `row` is a printed row of a laboratory table."""
         self.list.setCurrentIndex(self.contents.find(item_id))
-        view = self.stack.currentWidget()
+        view = self.shown
         if row >= 0 and isinstance(view, LabView):
             view.mark(row)
 
@@ -112,7 +115,7 @@ class CasePage(QWidget):
             self.open_unread()
             return
         self.list.setCurrentIndex(self.contents.find(hit.item) if hit.item else self.contents.index(0))
-        view = self.stack.currentWidget()
+        view = self.shown
         if isinstance(view, NoteView) and hit.end > hit.start:
             view.mark(hit.start, hit.end)
         elif isinstance(view, LabView):
@@ -121,7 +124,8 @@ class CasePage(QWidget):
     @property
     def shown(self) -> QWidget | None:
         """The viewer on the screen."""
-        return self.stack.currentWidget()
+        view = self.stack.currentWidget()
+        return view.table if isinstance(view, LabPage) else view
 
     def open_unread(self) -> None:
         self.list.setCurrentIndex(self.contents.index(self.contents.rowCount() - 1))
@@ -146,4 +150,6 @@ class CasePage(QWidget):
             return pieces.scrolled(overview, tr("Overview"))
         if entry.kind == "unread" or entry.item is None:
             return pieces.scrolled(UnreadView(case.unread), tr("Files that were not read"))
+        if isinstance(entry.item, LabTable):
+            return LabPage(entry.item, self._trends)
         return item_view(entry.item, self._fetch)

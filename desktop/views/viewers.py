@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPixmap, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -25,11 +25,13 @@ from core.domain.case import EhrDatabase, ImageRef, Item, LabRow, LabTable, Note
 from core.domain.notices import notice
 from desktop.i18n import tr
 from desktop.state import words
-from desktop.state.case_items import ROW, LabResults
+from desktop.state.case_items import ROW, TREND, TREND_ROLE, LabResults
+from desktop.state.trends import Trends
 from desktop.views import pieces
 from desktop.views.extract_view import ExtractView
 from desktop.views.look import look
 from desktop.views.pieces import Chip, Picture, text
+from desktop.views.trend_plot import paint_sparkline
 
 SIDES = {"R": "right", "L": "left", "B": "both", "U": "unpaired"}
 Index = QModelIndex | QPersistentModelIndex
@@ -105,11 +107,11 @@ def _utf16(whole: str, offset: int) -> int:
 class LabView(QTableView):
     """A laboratory table; abnormal results carry an arrow, a word, weight and colour."""
 
-    def __init__(self, table: LabTable) -> None:
+    def __init__(self, table: LabTable, trends: Trends | None = None) -> None:
         super().__init__()
-        self.results = LabResults(table, self)
+        self.results = LabResults(table, trends, self)
         self.setModel(self.results)
-        self.setItemDelegate(_LabCell(self))
+        self.setItemDelegate(_LabCell(table.id, self))
         self.setAccessibleName(table.title)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -143,10 +145,16 @@ class LabView(QTableView):
 
 
 class _LabCell(QStyledItemDelegate):
-    """Result and flag of an abnormal row stand out; a chosen row has a marked ground."""
+    """Result and flag of an abnormal row stand out; a chosen row has a marked ground; a trend is a small line."""
+
+    def __init__(self, table_id: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._table_id = table_id
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for the bold letters of an abnormal row."""
+        if index.column() == TREND:
+            return QSize(look().px(120), look().px(30))
         wide = QFontMetrics(look().font("body", bold=True)).horizontalAdvance(str(index.data()))
         return QSize(wide + look().px(28), look().px(30))
 
@@ -165,6 +173,11 @@ class _LabCell(QStyledItemDelegate):
                 styled.palette.ColorRole.HighlightedText, look().colour(tone if index.column() != 0 else "plain")
             )
         super().paint(painter, styled, index)
+        trend = index.data(TREND_ROLE) if index.column() == TREND else None
+        if trend is not None:
+            room = QRectF(option.rect)
+            room.setWidth(min(room.width(), look().px(160)))
+            paint_sparkline(painter, room, trend, (self._table_id, row.row))
 
 
 class PictureView(QWidget):

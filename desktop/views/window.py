@@ -255,7 +255,7 @@ class Window(QMainWindow):
 
     def _on_opened(self, opened: Opened) -> None:
         self.panel.close_panel()
-        self.case_page.show_case(opened.case)
+        self.case_page.show_case(opened.case, opened.trends)
         self.head.show_case(opened.case)
         self.pane.select(opened.case.id)
         self.pane.more_action.setEnabled(True)
