@@ -154,6 +154,10 @@ class AssessmentSigned(_Event, frozen=True, kw_only=True, tag="AssessmentSigned"
     report_sha256: str
 
 
+class EventDamaged(_Event, frozen=True, kw_only=True, tag="EventDamaged"):
+    """Stands where a row cannot be read, so that the others are shown; never written."""
+
+
 Event = (
     CaseOpened
     | RunStarted
@@ -177,6 +181,7 @@ Event = (
     | RungChanged
     | SentenceReviewed
     | AssessmentSigned
+    | EventDamaged
 )
 
 

@@ -252,6 +252,11 @@ def _signed(memory: WorkingMemory, event: ev.AssessmentSigned, row: ev.Recorded)
     return _with(memory, signed_by=event.actor)
 
 
+def _damaged(memory: WorkingMemory, event: ev.EventDamaged, row: ev.Recorded) -> WorkingMemory:
+    text = f"Event {row.n} is damaged in the file and cannot be shown"
+    return _with(memory, steps=_step(memory, row, "damage", text, failed=True))
+
+
 _RULES: dict[type, Callable[[WorkingMemory, Any, ev.Recorded], WorkingMemory]] = {
     ev.CaseOpened: _opened,
     ev.RunStarted: _started,
@@ -275,4 +280,5 @@ _RULES: dict[type, Callable[[WorkingMemory, Any, ev.Recorded], WorkingMemory]] =
     ev.RungChanged: _rung,
     ev.SentenceReviewed: _reviewed,
     ev.AssessmentSigned: _signed,
+    ev.EventDamaged: _damaged,
 }

@@ -45,7 +45,7 @@ def uses(journal: Journal, hashes: Mapping[str, str], *, on_run: Callable[[], No
 
 
 def _use(row: RunRow, journal: Journal, hashes: Mapping[str, str]) -> Use | None:
-    events = [recorded.event for recorded in journal.events(row.id)]
+    events = [recorded.event for recorded in journal.legible(row.id)]
     evidence = [item for e in events if isinstance(e, ev.RunFinished) for item in e.assessment.evidence]
     passages = dict.fromkeys(
         item.provenance.reference

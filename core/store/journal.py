@@ -125,8 +125,17 @@ class Journal:
         Raises:
             StoreError: a row cannot be read (code "damaged event", its number in the text).
         """
-        rows = self._database.query("SELECT * FROM event WHERE run_id = ? AND n > ? ORDER BY n", run_id, after)
-        return tuple(_recorded(row) for row in rows)
+        return tuple(_recorded(row, _event(row)) for row in self._rows(run_id, after))
+
+    def legible(self, run_id: str, after: int = 0) -> tuple[ev.Recorded, ...]:
+        """The same for people to read: an `EventDamaged` stands for each row that cannot be read, nothing is raised.
+
+        Not for a replay, which must not go on over a gap.
+        """
+        return tuple(_recorded(row, _readable(row) or ev.EventDamaged()) for row in self._rows(run_id, after))
+
+    def _rows(self, run_id: str, after: int = 0) -> list[sqlite3.Row]:
+        return self._database.query("SELECT * FROM event WHERE run_id = ? AND n > ? ORDER BY n", run_id, after)
 
     def open_question(self, run_id: str) -> ev.Recorded | None:
         """The question that a run waits with, if any."""
@@ -178,7 +187,7 @@ class Journal:
         is not found: that needs a hash kept elsewhere.
         """
         with self._database.snapshot():
-            rows = self._database.query("SELECT * FROM event WHERE run_id = ? ORDER BY n", run_id)
+            rows = self._rows(run_id)
             run = self._database.one("SELECT * FROM run WHERE id = ?", run_id)
         if run is None:
             return (f"events of run {run_id} are there, the run is not",) if rows else ()
@@ -270,7 +279,7 @@ def _value(data: bytes, kind: type[T]) -> T | None:
 def _readable(row: sqlite3.Row) -> ev.Event | None:
     """The event of a row; None where it is damaged, which the chain tells already."""
     try:
-        return _recorded(row).event
+        return _event(row)
     except StoreError:
         return None
 
@@ -290,11 +299,15 @@ def _text(payload: bytes) -> str:
     return payload.decode("utf-8", "backslashreplace")
 
 
-def _recorded(row: sqlite3.Row) -> ev.Recorded:
+def _event(row: sqlite3.Row) -> ev.Event:
     try:
         event: ev.Event = codec.decode(row["payload"], ev.Event)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise StoreError(f"Event {row['n']} of this run is damaged.", code="damaged event") from error
+    return event
+
+
+def _recorded(row: sqlite3.Row, event: ev.Event) -> ev.Recorded:
     return ev.Recorded(
         run_id=row["run_id"],
         seq=row["seq"],

@@ -27,7 +27,7 @@ def build(session: Session, run_id: str) -> tuple[Report, Case]:
 
     row = session.stores.journal.run(run_id)
     case = session.stores.cases.load(row.case_id, row.revision)
-    folded = memory.fold(session.stores.journal.events(run_id))
+    folded = memory.fold(session.stores.journal.legible(run_id))
     faults, remarks = session.stores.journal.verify(run_id), session.bench.edition_remarks(folded)
     return report.build(case, row, folded, faults=faults, remarks=remarks), case
 

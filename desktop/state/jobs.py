@@ -94,7 +94,7 @@ def open_case(bench: Workbench, case_id: str, run_id: str = "") -> Job[Opened]:
     def read(stores: Stores) -> Opened:
         runs = stores.journal.runs(case_id)
         run = next((row for row in runs if row.id == run_id), runs[0] if runs else None)
-        memory = fold(stores.journal.events(run.id)) if run else WorkingMemory()
+        memory = fold(stores.journal.legible(run.id)) if run else WorkingMemory()
         case = stores.cases.load(case_id)
         return Opened(case=case, runs=runs, run=run, memory=memory, trends=trends(case))
 
@@ -200,7 +200,7 @@ def _shown(bench: Workbench, stores: Stores, run_id: str) -> Shown:
 
     row = stores.journal.run(run_id)
     case = stores.cases.load(row.case_id, row.revision)
-    memory = fold(stores.journal.events(run_id))
+    memory = fold(stores.journal.legible(run_id))
     faults = stores.journal.verify(run_id)
     remarks = bench.edition_remarks(memory)
     return Shown(report=report.build(case, row, memory, faults=faults, remarks=remarks), case=case, memory=memory)

@@ -114,7 +114,7 @@ class LiveRun(QObject):
         if self.row is None:
             return
         try:
-            fresh = self._journal.events(self.row.id, self.memory.last_n)
+            fresh = self._journal.legible(self.row.id, self.memory.last_n)
         except StoreError as error:
             self.told.emit("critical", error.text)
             return

@@ -69,6 +69,7 @@ EVENTS: list[ev.Event] = [
     ev.RungChanged(from_rung="gpu", to_rung="cpu", reason="no device"),
     ev.SentenceReviewed(section="s", sentence=1, verdict="reject", actor="dr"),
     ev.AssessmentSigned(actor="dr", report_sha256="3" * 64),
+    ev.EventDamaged(),
 ]
 NAMES = {type(event).__name__ for event in EVENTS}
 

@@ -343,9 +343,16 @@ def test_tampering_is_found(shelf: Shelf, tamper: Callable[[Shelf], None], place
     assert place in faults[0] + " "
 
 
-def test_a_damaged_row_is_named(shelf: Shelf) -> None:
+@pytest.mark.parametrize("damage", ["'garbage'", "'null'", "x'00000000'", "'{\"event\":null}'"])
+def test_complaint_C4_a_damaged_row_is_named_and_the_others_are_read(shelf: Shelf, damage: str) -> None:
+    """lmstudio-ai/lmstudio-bug-tracker#872: one null made a whole chat unopenable. A replay still refuses the row."""
     journal = filled(shelf)
-    run(shelf, "UPDATE event SET payload = 'garbage' WHERE n = 4")
+    whole = journal.events("r1")
+    run(shelf, f"UPDATE event SET payload = {damage} WHERE n = 4")
     with pytest.raises(StoreError, match="Event 4 of this run is damaged") as damaged:
         journal.events("r1")
     assert damaged.value.code == "damaged event"
+    legible = journal.legible("r1")
+    assert legible[3].event == ev.EventDamaged()
+    assert (*legible[:3], *legible[4:]) == (*whole[:3], *whole[4:])
+    assert journal.legible("r1", after=4) == whole[4:]
