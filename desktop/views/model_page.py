@@ -134,6 +134,7 @@ class ModelPage(FullPage):
         self.none = text(
             tr("No model pack is installed. Add one: a .gguf file, a pack folder or a ZIP of one."), "lead"
         )
+        self.none.setContentsMargins(12, 12, 12, 0)
         left = QWidget()
         pieces.column(left, self.none, self.list, margins=(0, 0, 0, 0), gap=8, stretch=self.list)
         holder = QWidget()
