@@ -7,6 +7,7 @@ for none of them. Knows no Qt.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Progress = Callable[[int, int, str], None]
+Told = Callable[[str, str], None]
 Job = Callable[[Progress, threading.Event], T]
 NO_MODEL = "none"
+MOVE_S = 0.05  # progress is told this often at most: a file takes less than a millisecond
 EXAMPLES = TITLES
 
 
@@ -125,8 +128,30 @@ def queue_run(bench: Workbench, case: Case, question: str, *, use_model: bool) -
     return lambda progress, stop: bench.queue(case, question, backbone=backbone, on_question="wait")
 
 
-def import_files(bench: Workbench, places: Sequence[Path], *, case_id: str = "", title: str = "") -> Job[Case]:
-    """Read files and folders into a new case, or into the next revision of one."""
+def _silent(name: str, reason: str) -> None:
+    """Nobody listens to single files."""
+
+
+def _paced(progress: Progress) -> Progress:
+    """Progress, told at most every `MOVE_S` and at the end."""
+    last = 0.0
+
+    def told(done: int, total: int, name: str) -> None:
+        nonlocal last
+        if done == total or time.monotonic() - last >= MOVE_S:
+            last = time.monotonic()
+            progress(done, total, name)
+
+    return told
+
+
+def import_files(
+    bench: Workbench, places: Sequence[Path], *, case_id: str = "", title: str = "", on_file: Told = _silent
+) -> Job[Case]:
+    """Read files and folders into a new case, or into the next revision of one.
+
+    `on_file(name, reason)` is called in the job's thread, as soon as a file was read (reason "") or was not.
+    """
 
     def work(progress: Progress, stop: threading.Event) -> Case:
         from core.runtime.intake import import_paths
@@ -142,7 +167,8 @@ def import_files(bench: Workbench, places: Sequence[Path], *, case_id: str = "",
                 artifacts=stores.artifacts,
                 actor=bench.actor,
                 clock=now,
-                on_progress=progress,
+                on_progress=_paced(progress),
+                on_file=on_file,
                 stop=stop,
             )
 
@@ -151,7 +177,7 @@ def import_files(bench: Workbench, places: Sequence[Path], *, case_id: str = "",
     return work
 
 
-def import_example(bench: Workbench, letter: str) -> Job[Case]:
+def import_example(bench: Workbench, letter: str, *, on_file: Told = _silent) -> Job[Case]:
     """Write one of the shipped example cases into a temporary folder and import it."""
 
     def work(progress: Progress, stop: threading.Event) -> Case:
@@ -162,7 +188,7 @@ def import_example(bench: Workbench, letter: str) -> Job[Case]:
         with TemporaryDirectory(prefix="wardround-example-") as folder:
             progress(0, 0, tr("writing the example"))
             examples.write(letter, Path(folder))
-            return import_files(bench, [Path(folder)], title=EXAMPLES[letter])(progress, stop)
+            return import_files(bench, [Path(folder)], title=EXAMPLES[letter], on_file=on_file)(progress, stop)
 
     return work
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.domain.case import Case
@@ -19,6 +19,8 @@ from desktop.views.empty_page import EmptyPage
 class Arrivals(QObject):
     """The ways into a case. Nothing may come before the door is open: profile there, consent given."""
 
+    files_wanted = Signal()  # show the files of the import under way
+
     def __init__(self, window: QWidget, pane: CasePane, empty: EmptyPage) -> None:
         super().__init__(window)
         self._window = window
@@ -30,13 +32,14 @@ class Arrivals(QObject):
         pane.wanted_more.connect(self.ask_more)
         pane.wanted_example.connect(self.take_example)
         pane.card.cancelled.connect(lambda: self._with_desk(Desk.cancel_import))
+        pane.card.files_wanted.connect(self.files_wanted)
         empty.wanted_folder.connect(self.ask_folder)
         empty.wanted_example.connect(lambda: self.take_example("a"))
 
     def attach(self, desk: Desk) -> None:
         """The profile is there."""
         self._desk = desk
-        desk.import_began.connect(self._pane.card.start)
+        desk.import_began.connect(self._on_began)
         desk.import_moved.connect(self._pane.card.move_on)
         desk.import_over.connect(self._on_over)
 
@@ -70,6 +73,12 @@ class Arrivals(QObject):
     def _with_desk(self, act: Callable[[Desk], object]) -> None:
         if self._desk is not None and self.open:
             act(self._desk)
+
+    def _on_began(self, words: str) -> None:
+        """The card says that it began; where no case is open, its files take the free room."""
+        self._pane.card.start(words)
+        if self._desk is not None and self._desk.case is None:
+            self.files_wanted.emit()
 
     def _on_over(self, case: Case | None, sentence: str) -> None:
         if case is not None:

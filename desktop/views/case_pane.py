@@ -24,6 +24,7 @@ class ImportCard(QFrame):
 
     cancelled = Signal()
     details = Signal()
+    files_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,9 +38,11 @@ class ImportCard(QFrame):
         self._failures: QLabel = text("", "small")
         self.cancel = pieces.button(tr("Cancel"), self.cancelled.emit)
         self.more = pieces.button(tr("Show all"), self.details.emit, kind="link")
+        self.files = pieces.button(tr("Files"), self.files_wanted.emit, kind="link")
+        self.files.setAccessibleName(tr("Show the files of this import"))
         self.close_button = pieces.icon_button("close", tr("Close the import message"), self.hide)
         head = pieces.row(None, self._words, self.close_button, stretch=self._words)
-        foot = pieces.row(None, self.more, None, self.cancel)
+        foot = pieces.row(None, self.more, self.files, None, self.cancel)
         pieces.column(self, head, self.bar, self._file, self._failures, foot, margins=(12, 8, 8, 8), gap=6)
         self.hide()
 
@@ -81,6 +84,7 @@ class ImportCard(QFrame):
         self.bar.setVisible(under_way)
         self._file.setVisible(under_way)
         self.cancel.setVisible(under_way)
+        self.files.setVisible(under_way)
         self.close_button.setVisible(not under_way)
         self._failures.setVisible(not under_way)
         self.more.setVisible(not under_way)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.domain.case import Case
 from core.domain.evidence import Evidence
@@ -17,10 +17,13 @@ from desktop.i18n import tr
 from desktop.operation import Explain, Job, Operation
 from desktop.state import jobs
 from desktop.state.case_list import CaseList
+from desktop.state.incoming import Incoming, IncomingRows
 from desktop.state.jobs import Interrupted, Opened, Shown
 from desktop.state.settings_form import Value
 from desktop.state.source import Source, resolve
 from desktop.state.workspace import Workspace
+
+TAKE_MS = 100  # how often the files that an import told of are taken over: one batch, not one signal a file
 
 
 class Desk(QObject):
@@ -45,6 +48,10 @@ class Desk(QObject):
         self.case: Case | None = None
         self.shown: Shown | None = None
         self._import: Operation | None = None
+        self.incoming = IncomingRows(self)
+        self._incoming = Incoming()
+        self._take_files = QTimer(self, interval=TAKE_MS)
+        self._take_files.timeout.connect(lambda: self.incoming.add(self._incoming.take()))
         self._wanted = ""
         self._status = ""
         space.live.settled.connect(self._on_settled)
@@ -104,11 +111,17 @@ class Desk(QObject):
     def import_places(self, places: Sequence[Path], *, into: str = "") -> None:
         """Read files and folders; into a new case, or as the next revision of one."""
         names = ", ".join(place.name for place in places[:2]) + (" …" if len(places) > 2 else "")
-        job = jobs.import_files(self.space.bench, places, case_id=into)
+        job = jobs.import_files(self.space.bench, places, case_id=into, on_file=self._incoming.told)
         self._start_import(job, tr("Reading {names}", names=names))
 
     def import_example(self, letter: str) -> None:
-        self._start_import(jobs.import_example(self.space.bench, letter), tr("Opening the example"))
+        job = jobs.import_example(self.space.bench, letter, on_file=self._incoming.told)
+        self._start_import(job, tr("Opening the example"))
+
+    @property
+    def importing(self) -> bool:
+        """Is an import under way?"""
+        return self._import is not None
 
     def cancel_import(self) -> None:
         if self._import is not None:
@@ -118,23 +131,31 @@ class Desk(QObject):
         if self._import is not None:
             self.told.emit("caution", tr("One import is under way; start the next one when it is done."))
             return
+        self._incoming.take()
+        self.incoming.start()
+        self._take_files.start()
         self._import = self.work(job, self._on_imported, self._on_import_failed)
         self._import.progressed.connect(self.import_moved)
         self._import.cancelled.connect(self._on_import_cancelled)
         self.import_began.emit(words)
 
-    def _on_imported(self, case: Case) -> None:
+    def _end_import(self) -> None:
         self._import = None
+        self._take_files.stop()
+        self.incoming.add(self._incoming.take())
+
+    def _on_imported(self, case: Case) -> None:
+        self._end_import()
         self.refresh()
         self.import_over.emit(case, "")
         self.open_case(case.id)
 
     def _on_import_failed(self, sentence: str) -> None:
-        self._import = None
+        self._end_import()
         self.import_over.emit(None, sentence)
 
     def _on_import_cancelled(self) -> None:
-        self._import = None
+        self._end_import()
         self.import_over.emit(None, tr("Cancelled; nothing was added."))
 
     def fetch_picture(self, sha256: str, done: Callable[[bytes], None], failed: Callable[[str], None]) -> None:

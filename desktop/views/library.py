@@ -27,6 +27,12 @@ class Library:
 
         return self._open("knowledge", lambda: KnowledgePage(desk, desk.explain))
 
+    def incoming(self, desk: Desk) -> FullPage:
+        """The files of the import under way, or of the last one."""
+        from desktop.views.incoming_page import IncomingPage
+
+        return self._open("incoming", lambda: IncomingPage(desk))
+
     def _open(self, name: str, make: Callable[[], FullPage]) -> FullPage:
         if name not in self._pages:
             self._pages[name] = make()

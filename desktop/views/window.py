@@ -129,6 +129,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.pane.chosen.connect(lambda case_id: self._with_desk(lambda desk: desk.open_case(case_id)))
         self.pane.card.details.connect(self._show_unread)
+        self.arrivals.files_wanted.connect(lambda: self._with_desk(self.library.incoming))
         self.head.turned.connect(self.turn_to)
         self.head.pane_wanted.connect(self.toggle_pane)
         self.case_page.started.connect(
