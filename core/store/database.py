@@ -104,28 +104,42 @@ def open_database(path: Path, migrations: Migrations, *, key: bytes | None = Non
     """
     if key is not None:
         raise StoreError("This version cannot open an encrypted profile.", code="encrypted")
-    from sqlite_utils import Database as Tables
-
     with _translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect(path)
-        tables = Tables(connection, execute_plugins=False)
-        _refuse_newer(tables, migrations, path)
-        pending = [migration.name for migration in migrations.pending(tables)]
-        if pending and tables.table_names():
-            _copy(connection, path)
-        if pending:
-            _migrate(tables, migrations)
+        try:
+            _bring_up_to_date(connection, migrations, path)
+        except BaseException:
+            connection.close()
+            raise
     return Database(connection, path)
 
 
-def _migrate(tables: Tables, migrations: Migrations) -> None:
-    """Apply what is pending; a second process that was faster is no error."""
+def _bring_up_to_date(connection: sqlite3.Connection, migrations: Migrations, path: Path) -> None:
+    from sqlite_utils import Database as Tables
+
+    tables = Tables(connection, execute_plugins=False)
+    _refuse_newer(tables, migrations, path)
+    if not migrations.pending(tables):
+        return
+    if tables.table_names():
+        _copy(connection, path)
+    _migrate(connection, tables, migrations)
+
+
+def _migrate(connection: sqlite3.Connection, tables: Tables, migrations: Migrations) -> None:
+    """Apply all that is pending, or none of it: a file in between would be too new for the version before.
+
+    A second process waits here, and then finds nothing left to do.
+    """
+    connection.execute("BEGIN IMMEDIATE")
     try:
         migrations.apply(tables)
-    except sqlite3.OperationalError:
-        if migrations.pending(tables):
-            raise
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:

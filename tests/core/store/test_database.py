@@ -16,15 +16,11 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Migrations
 
-from core.domain.memory import fold
 from core.errors import StoreError
 from core.store import migrations
 from core.store.cases import Cases
 from core.store.database import KEPT_COPIES, Database, ProfileLock, open_database
-from core.store.journal import Journal
-from tests.helpers.runs import ACTOR, AT, CASE, Shelf
-
-GOLDEN = Path(__file__).parents[2] / "golden" / "workbench-0001.sql"
+from tests.helpers.runs import ACTOR, CASE, Shelf
 
 
 @pytest.fixture
@@ -156,24 +152,6 @@ def test_an_interrupted_migration_leaves_the_old_file(profile: Path) -> None:
     assert again.one("SELECT 1 FROM sqlite_master WHERE name = 'half'") is None
     assert Cases(again).load(CASE.id) == CASE
     again.close()
-
-
-def test_the_first_schema_of_all_opens_and_reads_today(profile: Path) -> None:
-    """A database as the first release left it: made from a dump, so that its content can be read in review."""
-    old = sqlite3.connect(profile / "workbench.db")
-    old.executescript(GOLDEN.read_text(encoding="utf-8"))
-    old.close()
-    database = open_database(profile / "workbench.db", migrations.workbench)
-    case = Cases(database).load("golden")
-    journal = Journal(database)
-    memory = fold(journal.events("rgolden"))
-    assert (case.title, case.notes[0].text) == ("Golden case", "Breathless since Monday.")
-    assert journal.run("rgolden").status == "finished"
-    assert journal.verify("rgolden") == ()
-    assert memory.assessment is not None
-    assert memory.assessment.headline.text == "Golden headline."
-    assert [row.n for row in journal.events("rgolden")] == [1, 2, 3, 4, 5]
-    database.close()
 
 
 # ------------------------------------------------------------------------------------------------ bad disks
@@ -359,9 +337,3 @@ def test_an_encrypted_profile_is_refused_until_it_can_be_opened(profile: Path) -
     with pytest.raises(StoreError) as refused:
         open_database(profile / "workbench.db", migrations.workbench, key=b"k")
     assert refused.value.code == "encrypted"
-
-
-def test_golden_content_was_made_by_our_own_writers() -> None:
-    text = GOLDEN.read_text(encoding="utf-8")
-    assert "0001_foundation" in text
-    assert AT[:4] in text
