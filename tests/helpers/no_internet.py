@@ -35,11 +35,11 @@ class _Filter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def install() -> None:
-    """Put the filter on this process and all it starts."""
-    code = b"".join(struct.pack("HBBI", *line) for line in PROGRAM)
+def install(program: tuple[tuple[int, int, int, int], ...] = PROGRAM) -> None:
+    """Put the filter on this thread and all it starts; there is no way back."""
+    code = b"".join(struct.pack("HBBI", *line) for line in program)
     library = ctypes.CDLL(None, use_errno=True)
-    wanted = _Filter(len(PROGRAM), code)
+    wanted = _Filter(len(program), code)
     if library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or library.prctl(
         PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(wanted), 0, 0
     ):

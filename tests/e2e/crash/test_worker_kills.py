@@ -26,7 +26,8 @@ def kill(home: Path, *, kills: int, seed: int, writer: str = "real") -> Result:
 
 
 @pytest.mark.slow
-def test_a_hundred_kills_lose_nothing(home: Path) -> None:
+def test_complaint_C1_a_hundred_kills_lose_nothing(home: Path) -> None:
+    """nomic-ai/gpt4all#1106, #2810, #3145, #3406, #727, #1311, #2748: chats gone after a crash. Twice the 50 asked."""
     found = kill(home, kills=100, seed=SEED)
     print(found)
     assert found.kills == 100
