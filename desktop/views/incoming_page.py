@@ -19,8 +19,8 @@ class IncomingPage(FullPage):
         super().__init__(tr("Files of this import"))
         files = self._files = desk.incoming
         self.cancel = pieces.button(tr("Cancel the import"), desk.cancel_import, icon="close")
-        self.cancel.setVisible(desk.importing)
         self.acts.addWidget(self.cancel)
+        self.cancel.setVisible(desk.importing)
         self.count = text("", "small")
         self.count.setContentsMargins(16, 8, 16, 0)
         self.list = rows.listed(tr("Files of this import"), FILE, file_row)
