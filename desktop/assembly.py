@@ -254,6 +254,17 @@ class WorkerParts:
         self._profile = profile
         self._vectors = vectors
         self._before = 0
+        self._cards = False  # a model library is loaded that knows of graphics cards
+
+    def card(self) -> tuple[int, int]:
+        """Used and whole memory of the graphics cards in bytes; zeros without one, or while no model was loaded."""
+        if not self._cards:
+            return 0, 0
+        from models.llama.accelerators import graphics_cards
+
+        cards = graphics_cards()
+        self._cards = bool(cards)
+        return sum(card.total - card.free for card in cards), sum(card.total for card in cards)
 
     def tools(self, case: Case) -> dict[str, Tool]:
         """The toolbox, bound to a case."""
@@ -277,7 +288,7 @@ class WorkerParts:
 
         ledger = Ledger(self._packs, PROGRAM)
         self._before = resident_bytes()
-        return open_backbone(
+        opened = open_backbone(
             pack,
             stop=stop,
             on_progress=on_verify,
@@ -287,6 +298,8 @@ class WorkerParts:
             pictures=self._picture,
             on_stall=self._on_stall,
         )
+        self._cards = True
+        return opened
 
     def _picture(self, part: ImagePart) -> bytes:
         """What a model is to see of a stored picture."""

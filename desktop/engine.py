@@ -33,6 +33,7 @@ class Engine(QObject):
     committed = Signal(str)  # run: a new row is in the journal
     delta = Signal(str, str)  # run, piece of model text
     alive = Signal(object, float)  # resident bytes of the worker, tokens a second
+    card = Signal(object, object)  # used and whole memory of the graphics cards in bytes
     verifying = Signal(str, object, object)  # pack, bytes done, bytes in all
     loaded = Signal(str, str, str, float)  # pack, rung, reason, seconds that a run is expected to take
     rung_changed = Signal(str)  # sentence (N13)
@@ -171,8 +172,9 @@ class Engine(QObject):
                 self.committed.emit(run)
             case protocol.Delta(run=run, text=text):
                 self.delta.emit(run, text)
-            case protocol.Alive(rss=rss, tok_s=speed):
+            case protocol.Alive(rss=rss, tok_s=speed, card_used=used, card_total=total):
                 self.alive.emit(rss, speed)
+                self.card.emit(used, total)
             case protocol.Verify(pack=pack, done=done, total=total):
                 self.verifying.emit(pack, done, total)
             case protocol.Loaded(pack=pack, rung=rung, reason=reason, expected_s=seconds):

@@ -72,11 +72,16 @@ class Seq(_Line, frozen=True, kw_only=True, tag="seq"):
 
 
 class Alive(_Line, frozen=True, kw_only=True, tag="alive"):
-    """Heartbeat, 1 Hz: memory in bytes, tokens a second of the last call, whether a run is under way."""
+    """Heartbeat, 1 Hz: memory in bytes, tokens a second of the last call, whether a run is under way.
+
+    Used and whole memory of the graphics cards in bytes, zeros without one.
+    """
 
     rss: int
     tok_s: float
     busy: bool
+    card_used: int = 0
+    card_total: int = 0
 
 
 class Verify(_Line, frozen=True, kw_only=True, tag="verify"):

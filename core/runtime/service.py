@@ -63,6 +63,10 @@ class Parts(Loader, Protocol):
 
     def rss(self) -> int: ...
 
+    def card(self) -> tuple[int, int]:
+        """Used and whole memory of the graphics cards in bytes; zeros without one, or while no model was loaded."""
+        ...
+
     def crash_file(self, error: BaseException) -> str: ...
 
 
@@ -261,7 +265,14 @@ class Service:
             self.send(self._alive())
 
     def _alive(self) -> protocol.Alive:
-        return protocol.Alive(rss=self.parts.rss(), tok_s=round(self._tokens_per_second, 1), busy=self._busy)
+        used, total = self.parts.card()
+        return protocol.Alive(
+            rss=self.parts.rss(),
+            tok_s=round(self._tokens_per_second, 1),
+            busy=self._busy,
+            card_used=used,
+            card_total=total,
+        )
 
 
 def _started(row: RunRow) -> ev.RunStarted:

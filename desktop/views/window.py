@@ -29,6 +29,7 @@ from desktop.views.desk import Desk
 from desktop.views.dropping import dropped_paths
 from desktop.views.empty_page import EmptyPage
 from desktop.views.evidence_panel import EvidencePanel
+from desktop.views.flow import Turning
 from desktop.views.full_page import FullPage
 from desktop.views.keys import KeySheet
 from desktop.views.library import Library
@@ -36,6 +37,7 @@ from desktop.views.look import MODES, look
 from desktop.views.patient_head import PatientHead
 from desktop.views.pieces import text
 from desktop.views.report_page import ReportPage
+from desktop.views.resources import ResourceLine, ResourcePanel
 from desktop.views.run_page import RunPage
 from desktop.views.search import Search
 from desktop.views.settings_dialog import SettingsDialog
@@ -113,7 +115,8 @@ class Window(QMainWindow):
         self.split.setCollapsible(0, True)
         self.split.setCollapsible(1, False)
         work = QWidget()
-        pieces.column(work, self.split, self._foot(), gap=0, stretch=self.split)
+        self.figures = ResourcePanel()
+        pieces.column(work, self.split, self.figures, self._foot(), gap=0, stretch=self.split)
         self.whole = QStackedWidget()
         self.whole.addWidget(work)
         self.setCentralWidget(self.whole)
@@ -123,7 +126,10 @@ class Window(QMainWindow):
         self.network = text(outbound(), "small", wrap=False)
         said = text(notice("N8"), "small", wrap=False)
         said.setMinimumWidth(80)
-        pieces.row(foot, said, self.network, margins=(16, 3, 16, 3), gap=24, stretch=said)
+        self.resources = ResourceLine(self.figures)
+        facts = QWidget()
+        pieces.row(facts, self.resources, self.network, gap=24)
+        pieces.row(foot, Turning(said, facts, gap=24, stretch=said), margins=(16, 3, 16, 3))
         return foot
 
     def _connect(self) -> None:
@@ -165,6 +171,7 @@ class Window(QMainWindow):
         desk.left_over.connect(self._offer_resume)
         desk.settings_changed.connect(lambda: self.case_page.composer.show_model(space.model))
         self.arrivals.attach(desk)
+        self.resources.attach(space)
         self.finding.attach(desk)
         space.live.changed.connect(self._on_live)
         space.live.settled.connect(self._on_settled)

@@ -99,7 +99,7 @@ def test_every_control_is_reached_by_tab(finished: Window) -> None:
     }
     first = reached = finished.case_page.composer.question
     seen = {first}
-    for _ in range(200):
+    for _ in range(1000):
         reached = reached.nextInFocusChain()
         if reached is first:
             break

@@ -67,6 +67,9 @@ class Bench:
     def rss(self) -> int:
         return 4096
 
+    def card(self) -> tuple[int, int]:
+        return 1 << 30, 4 << 30
+
     def effect(self, key: str) -> None:
         self.on_effect(key)
 

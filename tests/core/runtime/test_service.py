@@ -291,7 +291,7 @@ def test_the_heartbeat_comes_once_a_second_while_an_effect_blocks(shelf: Shelf, 
     desk.serve()
     beats = desk.told(protocol.Alive)
     assert len(beats) == 2
-    assert beats[0] == protocol.Alive(rss=4096, tok_s=0.0, busy=True)
+    assert beats[0] == protocol.Alive(rss=4096, tok_s=0.0, busy=True, card_used=1 << 30, card_total=4 << 30)
 
 
 def test_shutdown_stops_the_run_under_way_and_starts_no_other(shelf: Shelf, bench: Bench, desk: Desk) -> None:
