@@ -19,6 +19,9 @@ from core.retrieval.query import Branch, Filters, fuse
 from core.retrieval.synonyms import LONGEST, Synonyms, expand
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from core.retrieval.dense import VectorIndex
 
 DENSE = "dense"
@@ -47,6 +50,12 @@ class Dense:
         names = asked.names[:NAMED_IN_TEXT]
         return f"{asked.text} ({', '.join(names)})" if names else asked.text
 
+    def vector(self, asked: Asked) -> NDArray[np.float32] | None:
+        """The vector of what stands for the query, float32[dim]; None where that is blank. Made once a query."""
+        if asked.vector is None and (text := self.text(asked)).strip():
+            asked.vector = self.embedder.embed(text)
+        return asked.vector
+
 
 class Asked:
     """A query analysed once: the text (without one, the problem list stands for it) and the problem list."""
@@ -57,6 +66,7 @@ class Asked:
         self.problems = terms(self.listed)
         self.whole = terms(self.text)
         short = self.whole.distinct <= LONGEST
+        self.vector: NDArray[np.float32] | None = None  # made when first wanted
         self.names: tuple[str, ...] = synonyms.names(self.text) if synonyms and short else ()
         self.expanded = expand(self.whole, self.names)
 
@@ -86,12 +96,10 @@ class HybridSearch:
         packs = filters.packs or ()
         dense = self._ready()
         covered = dense.vectors.covered(packs) if dense else ()
-        text = dense.text(asked) if dense else ""
-        if dense is None or not covered or not text.strip():
+        vector = dense.vector(asked) if dense and covered else None
+        if dense is None or vector is None:
             return [], WORDS
-        ranked = dense.vectors.search(
-            dense.embedder.embed(text), covered, k=BRANCH, among=self._index.narrowed(filters)
-        )
+        ranked = dense.vectors.search(vector, covered, k=BRANCH, among=self._index.narrowed(filters))
         return [Branch(DENSE, DENSE_WEIGHT, ranked)], HYBRID if len(covered) == len(packs) else PARTLY
 
     def _ready(self) -> Dense | None:

@@ -79,6 +79,15 @@ def test_too_few_passages_after_stage_one_widen_the_search(library: Library) -> 
     assert len(found.passages) == 4
 
 
+def test_a_document_is_looked_into_for_what_it_says_too(library: Library) -> None:
+    """What the text asks for stands in no title: forty documents named for its other words leave it in."""
+    named = [big(f"d{n}", "pain", 3) for n in range(40)]
+    library.store.put_pack(pack(), [*named, doc("last", "The navel hurts first.", title="Appendix")], actor="me")
+    assert "lib:last" not in library.retriever.documents(Query(text="pain navel"))
+    found = library.retriever.search(Query(text="pain navel"))
+    assert (fetched(found)[0], found.path) == ("lib:last#1", f"{TWO_STAGES}; {WORDS}")
+
+
 def test_named_documents_are_the_only_ones_searched(library: Library) -> None:
     library.store.put_pack(pack(), [big("one", "fever", 9), big("two", "fever", 9)], actor="me")
     by_key = library.retriever.search(Query(text="fever", docs=("two",), k=5))
