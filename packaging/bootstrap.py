@@ -229,13 +229,24 @@ def stop_here(arguments: list[str]) -> int:
     return 2 if arguments else 0
 
 
+def test_commands(arguments: list[str]) -> dict[str, list[str]]:
+    """Whole files side by side, then alone what measures time; with `arguments` one pytest that gets them."""
+    pytest = [program("python"), "-m", "pytest"]
+    if arguments:
+        return {"pytest": [*pytest, *arguments]}
+    return {
+        "pytest": [*pytest, "-n", "2", "--dist", "loadfile", "-m", "not perf"],
+        "timing": [*pytest, "-m", "perf"],
+    }
+
+
 def run_checks(arguments: list[str]) -> int:
     """Every check, each to its end; `arguments` go to pytest. 0 only if all passed."""
     checks = {
         "ruff": [program("ruff"), "check", "."],
         "mypy": [program("mypy")],
         "imports": [program("lint-imports")],
-        "pytest": [program("python"), "-m", "pytest", *arguments],
+        **test_commands(arguments),
     }
     results: list[str] = []
     failed = False
