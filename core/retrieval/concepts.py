@@ -70,6 +70,7 @@ class Matcher:
         """Mentions in order of position; none overlap: the one of more words wins, then the leftmost."""
         tokens = words(text) if tokens is None else tokens
         found = [hit for first in range(len(tokens)) if (hit := self._longest(text, tokens, first)) is not None]
+        found = [hit for hit in found if not self._is_of_another_kind(text, tokens, hit)]
         found.sort(key=lambda hit: (hit.first - hit.last, hit.first))
         taken: set[int] = set()
         chosen: list[_Found] = []
@@ -80,6 +81,13 @@ class Matcher:
                 chosen.append(hit)
         chosen.sort(key=lambda hit: hit.first)
         return tuple(Mention(hit.concept, tokens[hit.first].start, hit.end) for hit in chosen)
+
+    def _is_of_another_kind(self, text: str, tokens: Sequence[Word], hit: _Found) -> bool:
+        """Whether "non-" takes the first word away and leaves the concept: "non-ischaemic cardiomyopathy"."""
+        if hit.first == 0 or tokens[hit.first - 1].norm != "non" or hit.last - hit.first < 2:
+            return False
+        rest = self._longest(text, tokens, hit.first + 1)
+        return rest is not None and (rest.concept, rest.last) == (hit.concept, hit.last)
 
     def _longest(self, text: str, tokens: Sequence[Word], first: int) -> _Found | None:
         """The longest term that begins at one word; of two as long, the one that passes over fewer words."""

@@ -24,6 +24,8 @@ _QUERY_BEFORE = re.compile(r"\?+\s?\Z")
 _QUERY_AFTER = re.compile(r"\s?\?")
 _MINUS_AFTER = re.compile(r"\s*(?:\(-\)|-ve\b|[:=]\s*(?:no|n|nil|none|negative|absent)\s*(?:[,;.)\n]|\Z))", re.I)
 _APPOSED = 4  # words between a finding and the comma before what is said of it
+_LATE = 3  # words between "which" or a comma and what says that it is over: "which has since settled"
+_GROWN = 18  # years; younger than this, "aged 7" tells of the past of somebody who is named as older
 _WHO: tuple[Who, ...] = ("family", "other")
 
 
@@ -119,6 +121,8 @@ class Annotator:
             return marked
         best: tuple[int, int, Polarity] | None = None
         for cue in sentence.cues:
+            if self._is_over(sentence, cue, span):
+                continue  # a matter of time: it was there
             for rank, kind in enumerate(("absent", "possible")):
                 distance = self._reaches(sentence, cue, span, kind)
                 if distance is not None and not self._table.fits(sentence.tokens, cue):
@@ -148,7 +152,38 @@ class Annotator:
         if far or self._blocked(sentence, cue.last, target, kind):
             return None
         single = (kind == "past" and len(cue.phrase) == 1 and not headed) or cue.phrase in self._table.until_comma
-        return None if single and _between(sentence.commas, cue.last, target + 1) else distance
+        if single and _between(sentence.commas, cue.last, target + 1):
+            return None
+        if cue.phrase in self._table.choosing and not self._is_choice(sentence, cue, target):
+            return None
+        return None if self._is_conceded(sentence, cue, target) else distance
+
+    def _is_choice(self, sentence: _Sentence, cue: Cue, target: int) -> bool:
+        """Whether "either" offers a finding: an "or" follows in the same breath, and it is not denied as a whole."""
+        end = min((stop for stop in (*sentence.commas, *sentence.stops) if stop > target), default=len(sentence.tokens))
+        denied = any(
+            other.has("absent", "forward")
+            and other.last <= cue.first
+            and not self._blocked(sentence, other.last, cue.first, "absent")
+            for other in sentence.cues
+        )
+        return not denied and any(token.norm == "or" for token in sentence.tokens[cue.last : end])
+
+    def _is_conceded(self, sentence: _Sentence, cue: Cue, target: int) -> bool:
+        """Whether a finding stands behind what is conceded: "despite no cough or sputum, raised white cells".
+
+        The concession ends at the comma behind its "and" or "or", else at its first comma.
+        """
+        opened = max(
+            (c.last for c in sentence.cues if c.phrase in self._table.conceding and c.last <= cue.first), default=None
+        )
+        if opened is None:
+            return False
+        commas = [comma for comma in sentence.commas if comma > opened]
+        joined = (i for i in range(opened, target) if sentence.tokens[i].norm in self._table.joining)
+        listed = next(joined, opened)
+        closing = next((comma for comma in commas if comma > listed), commas[0] if commas else target + 1)
+        return cue.last < closing <= target
 
     def _backward(self, sentence: _Sentence, cue: Cue, target: int, kind: str) -> int | None:
         if cue.has(kind, "forward") and cue.phrase not in self._table.mutual and _followed(sentence, cue):
@@ -226,7 +261,26 @@ class Annotator:
                 best = found if best is None or found < best else best
         if best is not None:
             return best[1], best[2]
-        return ("past", "year") if self._has_year(sentence, span) else ("current", "")
+        if any(self._is_over(sentence, cue, span) for cue in sentence.cues):
+            return "past", "over"
+        if self._has_year(sentence, span):
+            return "past", "year"
+        return ("past", "age") if self._has_age(sentence, span) else ("current", "")
+
+    def _is_over(self, sentence: _Sentence, cue: Cue, span: tuple[int, int]) -> bool:
+        """Whether a finding is told and then, in a clause of its own, said to be over: "which has since settled".
+
+        "The rash has resolved" is no such thing: that says what is not there now.
+        """
+        if cue.phrase not in self._table.over or cue.first < span[1]:
+            return False
+        links = [index for index in range(span[1], cue.first) if sentence.tokens[index].norm in self._table.linking]
+        breaks = [stop for stop in (*sentence.commas, *sentence.stops) if span[1] < stop <= cue.first]
+        link = max((*links, *breaks), default=None)  # where the clause begins that says so
+        between = {token.norm for token in sentence.tokens[link : cue.first]} if link is not None else set()
+        if link is None or cue.first - link > _LATE or not between <= self._table.bridge | self._table.linking:
+            return False
+        return not self._overtaken(sentence, span[1], link)
 
     def _is_onset(self, sentence: _Sentence, cue: Cue, span: tuple[int, int]) -> bool:
         """ "Began two months ago", "since last week": the time of the beginning, not of the end."""
@@ -236,9 +290,10 @@ class Annotator:
         return cue.phrase[-1] == "ago" and not self._table.onset.isdisjoint(between)
 
     def _has_year(self, sentence: _Sentence, span: tuple[int, int]) -> bool:
-        """A bare year in the finding's comma segment; a full date or "since 2014" is none."""
-        left = max((c for c in (*sentence.commas, *sentence.stops) if c <= span[0]), default=0)
-        right = min((c for c in (*sentence.commas, *sentence.stops) if c >= span[1]), default=len(sentence.tokens))
+        """A bare year in the finding's comma segment, or one that opens the sentence; not a full date, "since 2014"."""
+        left, right = _segment(sentence, span)
+        if [token.norm for token in sentence.tokens[: left - 1]] == ["in"] and sentence.commas[:1] == [left]:
+            return _YEAR.fullmatch(sentence.tokens[left - 1].norm) is not None
         for index in range(left, right):
             if _YEAR.fullmatch(sentence.tokens[index].norm) and not self._is_date(sentence, index, left):
                 low, high = (span[1], index) if index >= span[1] else (index + 1, span[0])
@@ -246,12 +301,30 @@ class Annotator:
                     return True
         return False
 
+    def _has_age(self, sentence: _Sentence, span: tuple[int, int]) -> bool:
+        """An age behind the finding in its comma segment at which it was there: "a broken arm aged 7".
+
+        Not the age that the text gives the patient, and not "since the age of 7".
+        """
+        left, right = _segment(sentence, span)
+        for index in range(span[1] + 1, right):
+            number = sentence.tokens[index].norm
+            said = {token.norm for token in sentence.tokens[max(left, index - 3) : index]}
+            if not number.isdigit() or said.isdisjoint(("aged", "age")) or not said.isdisjoint(self._table.persons):
+                continue
+            earlier = {token.norm for token in sentence.tokens[span[1] : index]}
+            named = re.search(rf"\b{number}[- ]?(?:years?[- ]old|y/?o|yrs?|[MF])\b", sentence.text)
+            if int(number) < _GROWN and not named and earlier.isdisjoint(self._table.onset):
+                return True
+        return False
+
     def _is_date(self, sentence: _Sentence, index: int, left: int) -> bool:
         before = sentence.tokens[index - 1] if index > 0 else None
         if before is None:
             return False
         earlier = {token.norm for token in sentence.tokens[left:index]}
-        return before.norm in self._table.months or before.norm.isdigit() or bool(earlier & self._table.onset)
+        begun = earlier & self._table.onset - {"for"}  # "operated on for appendicitis in 1998"
+        return before.norm in self._table.months or before.norm.isdigit() or bool(begun)
 
     # ---------------------------------------------------------------------------------------------- who
 
@@ -272,6 +345,13 @@ class Annotator:
 def _between(positions: Sequence[int], low: int, high: int) -> bool:
     """Whether a position lies in low..high-1, counting a boundary before word `low` as outside."""
     return bisect_left(positions, high) > bisect_left(positions, low)
+
+
+def _segment(sentence: _Sentence, span: tuple[int, int]) -> tuple[int, int]:
+    """The words (half-open) between the commas or semicolons around a finding."""
+    breaks = (*sentence.commas, *sentence.stops)
+    left = max((c for c in breaks if c <= span[0]), default=0)
+    return left, min((c for c in breaks if c >= span[1]), default=len(sentence.tokens))
 
 
 def _followed(sentence: _Sentence, cue: Cue) -> bool:

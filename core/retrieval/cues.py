@@ -19,6 +19,7 @@ _HOLD = 8  # words on either side of what "should ... develop" holds
 _WHO = frozenset({"family", "other"})
 _TURNS = frozenset({("but",), ("however",), ("although",), ("though",), ("whereas",), ("while",), ("yet",)})
 _AUXILIARY = frozenset({"has", "had", "also", "who", "have"})
+_SUFFERS = frozenset({"has", "had", "have", "suffers", "suffered", "died"})  # "his wife, who has asthma"
 _ARTICLE = frozenset({"his", "her", "the", "a", "their", "my"})
 _MUTUAL = frozenset({("versus",), ("vs",)})
 
@@ -73,6 +74,11 @@ class CueTable:
         self.joining = frozenset(narration.get("joining", ()))
         self.onward = frozenset(norm(text) for text in narration.get("onward", ()))
         self.anaphoric = frozenset(norm(text) for text in narration.get("anaphoric", ()))
+        self.over = frozenset(norm(text) for text in narration.get("over", ()))
+        self.linking = frozenset(narration.get("linking", ()))
+        self.choosing = frozenset(norm(text) for text in narration.get("choosing", ()))
+        self.conceding = frozenset(norm(text) for text in narration.get("conceding", ()))
+        self.persons = frozenset(narration.get("persons", ()))
         self.until_comma = _MUTUAL | {norm(text) for text in narration.get("until_comma", ())}
 
     def find(self, text: str, tokens: Sequence[Word], taken: set[int]) -> list[Cue]:
@@ -124,13 +130,16 @@ class CueTable:
 
     def speaks(self, tokens: Sequence[Word], cue: Cue) -> bool:
         """Whether a relative is named as informant or companion: "daughter reports", "lives with his wife"."""
-        after = [token.norm for token in tokens[cue.last : cue.last + 2]]
-        if after and after[0] in _AUXILIARY:
+        after = [token.norm for token in tokens[cue.last : cue.last + 4]]
+        owns = after[:1] in (["whose"], ["s"]) or (after[:1] == ["who"] and not _SUFFERS.isdisjoint(after[1:2]))
+        while after and after[0] in _AUXILIARY:
             after = after[1:]
         before = [token.norm for token in tokens[max(0, cue.first - 2) : cue.first]]
         if before and before[-1] in _ARTICLE:
             before = before[:-1]
-        return (bool(after) and after[0] in self._reporting) or (bool(before) and before[-1] in self._beside)
+        if after and after[0] in self._reporting:
+            return True
+        return not owns and bool(before) and before[-1] in self._beside
 
     def held(self, tokens: Sequence[Word], span: tuple[int, int]) -> bool:
         """Whether a finding stands in the gap of a split trigger: "should shock develop"."""

@@ -53,9 +53,20 @@ def test_34_of_40_held_out_sentences() -> None:
     assert len(wrong(rows)) <= 6
 
 
-@pytest.mark.xfail(reason="13 of 20 when first read; the share asked for is that of the first held-out set")
 def test_17_of_20_sentences_of_the_second_held_out_set() -> None:
     rows = marked("held_out_2.toml")
+    assert len(rows) == 20
+    assert len(wrong(rows)) <= 3
+
+
+def test_all_of_20_everyday_sentences_that_the_rules_were_made_with() -> None:
+    rows = marked("everyday.toml")
+    assert len(rows) == 20
+    assert wrong(rows) == []
+
+
+def test_17_of_20_sentences_of_the_third_held_out_set() -> None:
+    rows = marked("held_out_3.toml")
     assert len(rows) == 20
     assert len(wrong(rows)) <= 3
 
@@ -66,7 +77,7 @@ PRESENT, ABSENT, POSSIBLE = (
     ("possible", "current", "patient"),
 )
 PAST, FUTURE = ("present", "past", "patient"), ("present", "future", "patient")
-FAMILY = ("present", "current", "family")
+FAMILY, OTHER = ("present", "current", "family"), ("present", "current", "other")
 LIST = (
     "No fever, chills, pain, palpitations, syncope, cough, haemoptysis, wheeze, vomiting, jaundice, dysuria, headache, "
     "rash."
@@ -84,6 +95,15 @@ LIST = (
         ("Dyspnoea, cough absent.", "Dyspnoea", PRESENT),
         ("Pneumonia, embolism and dissection were excluded.", "Pneumonia", ABSENT),
         ("Consolidation, possible cavitation.", "Consolidation", PRESENT),
+        # an alternative, a concession, a clause of its own
+        ("Either gout or cellulitis.", "cellulitis", POSSIBLE),
+        ("No tenderness in either calf or swelling.", "swelling", ABSENT),
+        ("Weakness of either arm.", "arm", PRESENT),
+        ("Despite no fever, cough or rash, raised CRP.", "rash", ABSENT),
+        ("Despite no fever, cough or rash, raised CRP.", "raised CRP", PRESENT),
+        ("Palpitations for an hour, which have settled.", "Palpitations", PAST),
+        ("Palpitations have settled.", "Palpitations", ABSENT),
+        ("Palpitations, and the rash has settled.", "Palpitations", PRESENT),
         # signs
         ("Admitted with ?pneumonia", "pneumonia", POSSIBLE),
         ("Wheeze: no", "Wheeze", ABSENT),
@@ -96,13 +116,21 @@ LIST = (
         ("Naproxen (ankle, since last week).", "Naproxen", PRESENT),
         ("Cellulitis last month.", "Cellulitis", PAST),
         ("Previously well, now wheeze.", "wheeze", PRESENT),
+        ("In 1989, he had pancreatitis.", "pancreatitis", PAST),
+        ("Operated on for pancreatitis in 1989.", "pancreatitis", PAST),
+        ("Broken wrist aged 7.", "Broken wrist", PAST),
+        ("A 7-year-old boy. Broken wrist aged 7.", "Broken wrist", PRESENT),
+        ("Wheeze in a boy aged 7.", "Wheeze", PRESENT),
         ("A 70-year-old man with fever.", "fever", PRESENT),
         ("Intubation should respiratory failure progress.", "respiratory failure", FUTURE),
         ("Tuberculosis should be suspected.", "Tuberculosis", POSSIBLE),
         # who
         ("Daughter reports vomiting.", "vomiting", PRESENT),
         ("Lives with his wife, asthma.", "asthma", PRESENT),
-        ("His wife has influenza.", "influenza", ("present", "current", "other")),
+        ("His wife has influenza.", "influenza", OTHER),
+        ("Lives with his wife, who has asthma.", "asthma", OTHER),
+        ("Lives with his wife, who has noticed wheeze.", "wheeze", PRESENT),
+        ("Carers twice a day, dementia.", "dementia", PRESENT),
         # an adverb inside a trigger; an examination as the subject
         ("Malignancy cannot be entirely excluded.", "Malignancy", POSSIBLE),
         ("CT findings are consistent with haemorrhage.", "haemorrhage", PRESENT),
