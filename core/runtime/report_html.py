@@ -119,7 +119,7 @@ class _Page:
         said = f"<div class='source'><strong>{escape(remark)}</strong></div>" if remark else ""
         return (
             f"<li id='{escape(item.id)}'><b>{escape(item.id)}</b><div>{escape(item.text)}"
-            f"<div class='source'>{label}</div>{said}{_quoted(item, self._case)}</div></li>"
+            f"<div class='source'>{label}</div>{said}{quoted(item, self._case)}</div></li>"
         )
 
 
@@ -128,8 +128,8 @@ def _beyond(line: Line, shown: set[str]) -> Line:
     return msgspec.structs.replace(line, evidence=tuple(e for e in line.evidence if e not in shown))
 
 
-def _quoted(item: Evidence, case: Case) -> str:
-    """The source itself: the note around the span, or the table row."""
+def quoted(item: Evidence, case: Case) -> str:
+    """The source itself, as HTML: the note around the span, which is marked, or the table row; "" for any other."""
     place = item.provenance
     source = case.item(place.reference)
     if isinstance(source, Note) and place.start is not None and place.end is not None:

@@ -31,14 +31,17 @@ class Markup:
 
     def report(self, report: Report, ranked: Differential | None = None) -> str:
         """The report without its banner, which the page shows above it; `ranked` is drawn as bars."""
+        footer = "".join(self._paragraph(escape(words), self._palette.quiet, 12) for words in report.footer)
+        return f"<body>{self._blocks(report, ranked)}{self._space(20)}{footer}</body>"
+
+    def _blocks(self, report: Report, ranked: Differential | None) -> str:
         self._evidence = {item.id: item for item in report.evidence}
         parts = []
         for block in report.blocks:
             parts.append(self._block(block))
             if block.id == LEAD and ranked is not None:
                 parts.append(self._bars(ranked))
-        footer = "".join(self._paragraph(escape(words), self._palette.quiet, 12) for words in report.footer)
-        return f"<body>{''.join(parts)}{self._space(20)}{footer}</body>"
+        return "".join(parts)
 
     def _block(self, block: Block) -> str:
         lines = [self._line(line, lead=block.id == LEAD and n == 0) for n, line in enumerate(block.lines)]
@@ -107,7 +110,7 @@ class Markup:
         leading = hypothesis.band in ("leading", "possible")
         filled = max(2, min(100, round(100 * hypothesis.share)))
         colour = self._palette.accent if leading else self._palette.edge
-        thin = f"font-size:{self._px(5)}px;"
+        thin = self._font(5)
         rest = (
             f"<td width='{100 - filled}%' bgcolor='{self._palette.raised}' style='{thin}'>&nbsp;</td>"
             if filled < 100
