@@ -21,12 +21,14 @@ _NUMBER = r"(?P<n>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?![\d,.]*\d|\s?\+)"  # "2+" 
 _IS = r"\s*(?:count)?\s*(?:was|is|are|were|of|:|=)?\s*"
 _THOUSANDS = r"(?P<k>\s*(?:x|\u00d7)?\s*10\s*[\^*E]?\s*9\s*/\s*L)?"
 _MILLIS = r"\s*(?P<u>mg/dL|mg/L|g/dL|g/L|mmol/L)"
-_SPINAL = re.compile(r"\b(?:CSF|[Cc]erebrospinal fluid|[Ll]umbar puncture|[Ss]pinal fluid)\b")
+_SPINAL = re.compile(r"\b(?:CSF|LP|[Cc]erebrospinal fluid|[Ll]umbar puncture|[Ss]pinal fluid)\b")
 _ASCITIC = re.compile(r"\b(?:[Aa]scitic|[Aa]scites|[Pp]aracentesis|SAAG|[Ss]erum-ascites|[Dd]iagnostic tap)\b")
 _END = re.compile(
     r"\n\s*\n|\b(?:FBC|CBC|[Bb]lood tests|[Bb]loods|[Bb]lood count|[Hh]aemoglobin|Hb|CRP|C-reactive|[Cc]reatinine|"
     r"[Ss]odium|[Uu]rine|[Uu]rinalysis|[Pp]latelets|ALT|[Bb]ilirubin)\b"
 )
+_BEHIND = re.compile(r"\b(?:in|from|on|at) (?:(?:the|his|her|an?|this) )*$", re.I)  # "white cells 450 in the ascites"
+_BREAK = re.compile(r"[.;:]\s|\n")
 _CELLS = re.compile(
     rf"\b(?:white (?:blood )?cell(?:s| count)?|WCC|WBC|leu[ck]ocytes|cell count|cells)\b{_IS}{_NUMBER}{_THOUSANDS}|"
     rf"{_NUMBER.replace('<n>', '<n2>')}\s*(?:white (?:blood )?cells|leu[ck]ocytes|WBC|cells)\b",
@@ -101,13 +103,32 @@ def fluids(note: Note, knowledge: Knowledge) -> Iterator[Draft]:
 
 
 def _within(text: str, name: re.Pattern[str], read: _Reader) -> Iterator[_Said]:
-    """The readings of every stretch behind a fluid's name; a name within a stretch opens no other."""
+    """The readings of every stretch behind a fluid's name, or before it where the numbers stand before it.
+
+    A name within a stretch opens no other.
+    """
     done = 0
     for match in name.finditer(text):
-        if match.start() >= done:
+        if match.start() < done:
+            continue
+        before = _numbers_before(text, done, match.start())
+        if before is not None:
+            done = match.end()
+            yield from read(text, before, match.start())
+        else:
             stop = _END.search(text, match.end(), match.end() + _TAIL)
             done = stop.start() if stop else min(len(text), match.end() + _TAIL)
             yield from read(text, match.start(), done)
+
+
+def _numbers_before(text: str, done: int, start: int) -> int | None:
+    """Where the clause begins whose numbers are of the fluid named at its end; None where it holds none."""
+    low = max(done, start - _TAIL)
+    if _BEHIND.search(text, low, start) is None:
+        return None
+    breaks = [match.end() for pattern in (_BREAK, _END) for match in pattern.finditer(text, low, start)]
+    begin = max(breaks, default=low)
+    return begin if re.search(r"\d", text[begin:start]) else None
 
 
 def _spinal(text: str, start: int, end: int) -> Iterator[_Said]:

@@ -21,6 +21,7 @@ from core.runtime.perception.drafts import note_source
 from core.runtime.perception.laboratory import Result
 from core.runtime.perception.numbers import time_of
 from core.runtime.perception.result_context import charge_end, is_elsewhere, is_grade, power_of_ten, printed_range
+from core.runtime.perception.specimens import is_named_behind
 
 _LONGEST_NAME = 6  # words
 _SHORT = 3  # letters; such names count in lower case only with a unit
@@ -109,7 +110,7 @@ def _results(note: Note, analytes: Analytes, analyte: Analyte, *, span: tuple[in
     values = list(_values(note.text, analyte, span[1]))
     if not values or _is_shared(note.text, span[0], values[-1].end):
         return
-    if is_elsewhere(note.text, span[0], analyte.id):
+    if is_elsewhere(note.text, span[0], analyte.id) or is_named_behind(note.text, values[-1].end, analyte.id):
         yield from _beside(note, analytes, analyte, values[-1])
         return
     unit = next((value.unit for value in values if value.unit is not None), None)

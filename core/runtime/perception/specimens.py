@@ -27,6 +27,19 @@ _SPECIMEN = re.compile(
     r"dialysate\b|(?-i:PD) (?:fluid|effluent)\b)",
     re.I,
 )
+# The fluid named behind its numbers: "white cells 450 in the ascitic fluid", "cells 900, protein 2 g/L on LP".
+_UNIT = (
+    r"(?:\s*(?:/\s?|x\s?10\s?\^?\d\s?/\s?)?(?:cells?\s?/\s?)?"
+    r"(?:mm3|cumm|[um\u00b5]L|L|[mu]?g/d?L|[mu]mol/L|U/L|cells?|%))?"
+)
+_ALSO = rf"(?:\s*,|\s+and|\s+with)\s+(?:{_RESULT}(?: count)?[\s:=]*(?:of |was |is )?\d[\d.,]*|\d+\s*%\s*\w+){_UNIT}"
+_BEHIND = re.compile(
+    rf"{_UNIT}(?P<also>(?:{_ALSO})*)\s+(?:in|from|on|at) (?:(?:the|his|her|an?|this|diagnostic) )*"
+    r"(?:(?P<spinal>(?-i:CSF|LP)|cerebrospinal fluid|spinal (?:fluid|tap)|lumbar puncture)|"
+    r"(?P<cavity>(?:pleural|ascitic|peritoneal|pericardial|synovial|joint|drain) (?:fluid|tap|aspirate|effluent)|"
+    r"ascites|(?:para|thoraco?|arthro|pericardio)centesis|tap|aspirate)|(?P<dip>dip(?:stick)?|urinalysis)|urine|dialysate)\b",
+    re.I,
+)
 _PLANNED_BEFORE = re.compile(
     r"(?:\?|\b(?:no|for|before|needs?|consider(?:ing|ed)?|await\w*|plan(?:s|ned)?|pending|if|after|post|without|"
     r"defer(?:red)?|declin\w+|refus\w+|until|since|may)\b)[\s-]*"
@@ -117,6 +130,17 @@ def is_of_other_fluid(text: str, start: int, analyte: str) -> bool:
         return False
     heading = _heading(before)
     return heading is not None and _is_measured(heading, analyte)
+
+
+def is_named_behind(text: str, end: int, analyte: str) -> bool:
+    """Whether a fluid other than blood is named behind a result that ends at `end`, or behind the list it stands in.
+
+    A list of urine's is not looked through: "potassium 6.9, glucose 20 in the urine" may be of two.
+    """
+    fluid = _BEHIND.match(text, end)
+    if fluid is None or (fluid["also"] and not (fluid["spinal"] or fluid["cavity"])):
+        return False
+    return _is_measured(fluid, analyte)
 
 
 def _named(sentence: str) -> re.Match[str] | None:

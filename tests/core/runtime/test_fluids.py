@@ -54,6 +54,10 @@ def state(text: str, concept: str) -> bool | None:
         ("Lumbar puncture: Gram stain shows gram-positive diplococci.", "bacteria-in-csf", True),
         ("Lumbar puncture: no organisms seen.", "bacteria-in-csf", False),
         ("Sputum: gram-positive diplococci, predominantly neutrophils.", "bacteria-in-csf", None),
+        ("LP: 1850 white cells, 92% neutrophils.", "purulent-csf", True),
+        ("White cells 1850 with 92% neutrophils in the CSF.", "purulent-csf", True),
+        ("White cells 1850 on LP. Bloods: white cells 16.", "csf-pleocytosis", True),
+        ("CRP 90, white cells 16. Nothing grown in the CSF.", "csf-pleocytosis", None),
         ("Sputum: gram-positive diplococci, predominantly neutrophils.", "purulent-csf", None),
     ],
 )
@@ -69,6 +73,7 @@ def test_spinal_fluid(text: str, concept: str, expected: bool | None) -> None:
         ("Ascitic fluid neutrophils 249/mm3.", "raised-ascitic-neutrophils", False),
         ("Ascitic neutrophils 0.6 x 10^9/L.", "raised-ascitic-neutrophils", True),
         ("Tense ascites. Neutrophils 12.4 in blood count.", "raised-ascitic-neutrophils", False),
+        ("Polymorphs 450 in the ascitic fluid.", "raised-ascitic-neutrophils", True),
         ("SAAG 18 g/L.", "raised-saag", True),
         ("SAAG 1.1 g/dL.", "raised-saag", True),  # 11 g/L
         ("SAAG 0.8.", "raised-saag", False),  # 8 g/L

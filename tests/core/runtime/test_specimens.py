@@ -43,6 +43,15 @@ def blood(text: str) -> list[tuple[str, float | None]]:
         ("CSF white blood cells 120, red blood cells 4, glucose 1.1", []),
         ("No LP until the scan is back, then at noon: cloudy, WCC 1200, glucose 1.2", []),
         ("No tap till INR known, opening pressure 31, glucose 1.2", []),
+        # named behind it
+        ("White cells 450 in the ascitic fluid", []),
+        ("WCC 1850 /mm3, 92% neutrophils, protein 2.1 g/L and glucose 1.1 on LP", []),
+        ("Glucose 1.2 and LDH 1400 U/L in the pleural aspirate, CRP 80", [("crp", 80.0)]),
+        ("Sodium 12 in the urine", []),
+        ("Glucose 1.1, white cells in the urine", [("glucose", 1.1)]),
+        ("Glucose 1.1, protein 3+ in the urine", [("glucose", 1.1)]),
+        ("Potassium 6.9, glucose 20 in the urine", [("potassium", 6.9)]),
+        ("Potassium 6.9 on a gas, then tap", [("potassium", 6.9)]),
         # blood inside, beside and behind it
         ("LP: glucose 1.4 (serum 6.1), lactate 5", [("glucose", 6.1)]),
         ("Ascitic tap: glucose 1.2 (plasma glucose 6.6 mmol/L), albumin 8", [("glucose", 6.6)]),
