@@ -23,6 +23,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _open_door(given: list[str]) -> int:
     from desktop.cli import arguments as command_line
 
+    if given[:1] == ["--print"]:
+        from desktop.printing import main as print_report
+
+        return print_report()
     if given[:1] == ["--decode"]:
         from desktop.decode import main as decode
 

@@ -126,6 +126,7 @@ def _add_reading(commands: _Commands) -> None:
     form = report.add_mutually_exclusive_group()
     form.add_argument("--html", dest="form", action="store_const", const="html")
     form.add_argument("--text", dest="form", action="store_const", const="text")
+    form.add_argument("--pdf", type=Path, default=None, metavar="FILE", help=tr("write it there as PDF"))
     report.add_argument("--out", type=Path, default=None, metavar="FILE", help=tr("write it there"))
     report.add_argument("--compare", default="", metavar="OTHER", help=tr("what differs from another run instead"))
     report.add_argument("--full", action="store_true", help=tr("as text: list the published sources too"))

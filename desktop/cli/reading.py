@@ -48,10 +48,17 @@ def _compare(session: Session, chosen: argparse.Namespace) -> int:
 
 def show_report(chosen: argparse.Namespace) -> int:
     """The report of a run: on the terminal, or into a file."""
-    form = documents.form_of(chosen.out, "json" if chosen.json else chosen.form)
+    if chosen.pdf and chosen.out:
+        raise UserError(tr("--pdf names the file already; leave --out away."), code="two files")
+    named = "pdf" if chosen.pdf else "json" if chosen.json else chosen.form
+    target = chosen.pdf or chosen.out
+    form = documents.form_of(target, named)
     with opened(chosen, writes=False, must_exist=True) as session:
         if chosen.compare:
             return _compare(session, chosen)
+        if form == "pdf":
+            session.terminal.say(str(documents.write_pdf(session, chosen.run, target)))
+            return EXIT_DONE
         report, case = documents.build(session, chosen.run)
         if form == "json":
             content = codec.pretty(report)
