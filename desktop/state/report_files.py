@@ -51,6 +51,12 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[Figure, ...] = ()
 
 
+class Drawn(msgspec.Struct, frozen=True, kw_only=True):
+    """What the print child answers beside the bytes: the sentence of a refusal, or nothing."""
+
+    refused: str = ""
+
+
 Draw = Callable[[Paper], bytes]
 
 
