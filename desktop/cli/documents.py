@@ -113,7 +113,7 @@ def _drawn(paper: report_files.Paper) -> bytes:
         child.close()
     if isinstance(answer, isolate.Lost):
         raise UserError(tr(NO_PRINT), code="no print")
-    said = codec.decode(answer[0], report_files.Drawn)
+    said: report_files.Drawn = codec.decode(answer[0], report_files.Drawn)
     if said.refused:
         raise UserError(said.refused, code="no print")
     return answer[1]

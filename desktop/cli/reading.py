@@ -50,7 +50,7 @@ def show_report(chosen: argparse.Namespace) -> int:
     """The report of a run: on the terminal, or into a file."""
     if chosen.pdf and chosen.out:
         raise UserError(tr("--pdf names the file already; leave --out away."), code="two files")
-    named = "pdf" if chosen.pdf else "json" if chosen.json else chosen.form
+    named: documents.Form | None = "pdf" if chosen.pdf else "json" if chosen.json else chosen.form
     target = chosen.pdf or chosen.out
     form = documents.form_of(target, named)
     with opened(chosen, writes=False, must_exist=True) as session:

@@ -23,7 +23,8 @@ from core.errors import UserError
 from core.runtime.examples import TITLES
 from core.settings import Settings, save
 from desktop.i18n import tr
-from desktop.state import settings_form
+from desktop.state import report_files, settings_form
+from desktop.state.report_files import Draw
 from desktop.state.settings_form import Value
 from desktop.state.trends import Trend, trends
 
@@ -232,8 +233,12 @@ def _shown(bench: Workbench, stores: Stores, run_id: str) -> Shown:
     return Shown(report=report.build(case, row, memory, faults=faults, remarks=remarks), case=case, memory=memory)
 
 
-def export_html(bench: Workbench, run_id: str, target: Path, *, case_id: str) -> Job[Path]:
-    """Write the report as one HTML file. `case_id` is the case on the screen: another one is refused.
+def export_report(
+    bench: Workbench, run_id: str, target: Path, *, case_id: str, draw: Draw, replace: bool = False
+) -> Job[Path]:
+    """Write the report as one file, PDF (drawn by `draw`) or HTML by its name.
+
+    `case_id` is the case on the screen: another one is refused. `replace`: a file that is there may be overwritten.
 
     Raises:
         UserError: the run belongs to another case, or the file cannot be written.
@@ -242,15 +247,16 @@ def export_html(bench: Workbench, run_id: str, target: Path, *, case_id: str) ->
     def write(stores: Stores) -> Path:
         from core.runtime.report_html import html
 
+        form = report_files.form_of(target)
         shown = _shown(bench, stores, run_id)
         if shown.case.id != case_id:
             raise UserError(tr("This report belongs to another case; nothing was written."), code="other case")
         previews = {picture.preview_sha256 for picture in shown.case.pictures if picture.preview_sha256}
         pictures = {name: stores.artifacts.read(name) for name in sorted(previews)}
-        try:
-            target.write_text(html(shown.report, shown.case, pictures), encoding="utf-8")
-        except OSError as error:
-            raise UserError(tr("The file could not be written: {why}.", why=error.strerror), code="export") from error
-        return target
+        if form == report_files.PDF:
+            data = draw(report_files.paper(shown.report, shown.case, shown.memory, pictures))
+        else:
+            data = html(shown.report, shown.case, pictures).encode()
+        return report_files.keep(target, data, replace=replace)
 
     return lambda progress, stop: _with_stores(bench, write)

@@ -21,12 +21,23 @@ def folder(parent: QWidget, title: str) -> list[Path]:
     return [Path(name)] if name else []
 
 
-def target(parent: QWidget, who: str, case_title: str) -> Path | None:
-    """Where the report of this patient goes."""
+REPORT_FORMS = ((".pdf", "PDF file (*.pdf)"), (".html", "HTML file (*.html)"))
+
+
+def target(parent: QWidget, who: str, case_title: str) -> tuple[Path, bool] | None:
+    """Where the report of this patient goes, as PDF or HTML; and whether the dialog asked about a file of that name.
+
+    A name without an ending gets the one that was chosen; then nobody was asked about the file which that names.
+    """
     stem = "".join(c if c.isalnum() else "-" for c in case_title).strip("-").lower() or "report"
     title = tr("Export the report of {who}, {case}", who=who, case=case_title)
-    name, _ = QFileDialog.getSaveFileName(parent, title, f"{stem}.html", tr("HTML file (*.html)"))
-    return Path(name) if name else None
+    forms = {tr(words): ending for ending, words in REPORT_FORMS}
+    name, form = QFileDialog.getSaveFileName(parent, title, f"{stem}.pdf", ";;".join(forms))
+    if not name:
+        return None
+    if Path(name).suffix.lower() in (".pdf", ".html", ".htm"):
+        return Path(name), True
+    return Path(name + forms.get(form, ".pdf")), False
 
 
 def save(parent: QWidget, title: str, name: str, form: str) -> Path | None:

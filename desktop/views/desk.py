@@ -19,6 +19,7 @@ from desktop.state import jobs
 from desktop.state.case_list import CaseList
 from desktop.state.incoming import Incoming, IncomingRows
 from desktop.state.jobs import Interrupted, Opened, Shown
+from desktop.state.report_files import Paper
 from desktop.state.settings_form import Value
 from desktop.state.source import Source, resolve
 from desktop.state.workspace import Workspace
@@ -206,10 +207,17 @@ class Desk(QObject):
             self.shown = shown
             self.report_ready.emit(shown)
 
-    def export(self, target: Path) -> None:
-        """Write the report of the run on the screen as one HTML file."""
+    def export(self, target: Path, *, replace: bool) -> None:
+        """Write the report of the run on the screen as one file; over one that is there only where that was asked."""
         if self.case is not None and self.space.live.row is not None:
-            job = jobs.export_html(self.space.bench, self.space.live.run_id, target, case_id=self.case.id)
+            job = jobs.export_report(
+                self.space.bench,
+                self.space.live.run_id,
+                target,
+                case_id=self.case.id,
+                draw=_draw,
+                replace=replace,
+            )
             self.work(job, lambda path: self.exported.emit(str(path)))
 
     # --------------------------------------------------------------------------------------- settings
@@ -240,6 +248,13 @@ class Desk(QObject):
 
     def _complain(self, sentence: str) -> None:
         self.told.emit("critical", sentence)
+
+
+def _draw(paper: Paper) -> bytes:
+    """The pages of a report; what draws them is loaded when it is first wanted."""
+    from desktop.views.report_pdf import draw
+
+    return draw(paper)
 
 
 def find_evidence(memory: WorkingMemory, evidence_id: str) -> Evidence | None:

@@ -65,7 +65,7 @@ class ReportPage(QWidget):
         self._sought = ("", "")
         self.banner = Banner()
         self.banner.export.clicked.connect(self.export_wanted)
-        self.banner.export.setToolTip(tr("Write the report as one HTML file (Ctrl+E)"))
+        self.banner.export.setToolTip(tr("Write the report as one PDF or HTML file (Ctrl+E)"))
         self.body = QTextBrowser()
         self.body.setProperty("kind", "report")
         self.body.setOpenLinks(False)

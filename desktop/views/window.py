@@ -348,9 +348,9 @@ class Window(QMainWindow):
         desk = self.desk
         if desk is None or desk.case is None or not self.head.tabs[REPORT].isEnabled():
             return
-        target = ask.target(self, self.head.name.whole, desk.case.title)
-        if target is not None:
-            desk.export(target)
+        wanted = ask.target(self, self.head.name.whole, desk.case.title)
+        if wanted is not None:
+            desk.export(wanted[0], replace=wanted[1])
 
     def _on_exported(self, target: str) -> None:
         who = self.head.name.whole
