@@ -91,11 +91,11 @@ def profile(home: Path) -> Path:
     return folder
 
 
-def data_folder() -> Path | None:
-    """The folder of public data sets, which is no part of this repository."""
+def data_folder(checkout: Path = ROOT) -> Path | None:
+    """The folder of public data sets, no part of this repository: the one that is named, and no other then."""
     named = os.environ.get("WARDROUND_DATA")
-    places = [Path(named)] if named else []
-    places += [ROOT.parent / "shared" / "data", ROOT / "shared" / "data"]
+    beside = [checkout.parent / "shared" / "data", checkout.parent / "shared", checkout / "shared" / "data"]
+    places = [Path(named)] if named else beside
     return next((place for place in places if (place / "SOURCES.md").is_file()), None)
 
 

@@ -1,7 +1,7 @@
 """The registry of public sets, which of their rows may be learnt from, and what a report says of its rows.
 
-Part of each set is kept apart for acceptance (data.md section 5): nothing is tuned, prompted or remembered from it, also
-when a person has downloaded the whole file. It must not know a model, a workflow or where results are stored.
+Part of each set is kept apart for acceptance (data.md section 5): nothing is tuned, prompted or remembered from it,
+also when a person has downloaded the whole file. It must not know a model, a workflow or where results are stored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ HERE_THOUGH = frozenset({"191", "801"})  # groups of MedCalc whose notes are als
 NOWHERE = "373"  # a row of MedCalc whose note nearly equals a one-shot note: its group is in no part
 FINGERPRINT = 10  # hexadecimal digits
 LISTED = 5
-MARK, PLACES = "SOURCES.md", ("shared/data", "shared")
+MARK = "SOURCES.md"
+CHECKOUT = Path(__file__).resolve().parents[2]
 _NO_WORD = re.compile(r"\W+")
 
 
@@ -104,6 +105,7 @@ def _mirage(key: mcq.MirageSet, title: str, licence: str) -> BenchSet:
         commit=_MIRAGE_COMMIT,
         licence=licence,
         load=lambda folder: mcq.load_mirage(folder, key),
+        here_below=0 if key == "pubmedqa" else HERE_BELOW,  # MIRAGE's is the official test set
     )
 
 
@@ -182,8 +184,8 @@ def find_set(key: str) -> BenchSet:
     raise UserError(f"There is no set {key}; there are {', '.join(known.key for known in SETS)}.", code="bench_set")
 
 
-def find_data(chosen: Path | None, *, checkout: Path) -> Path:
-    """The folder of public data: the chosen one, else that of WARDROUND_DATA, else one beside the checkout.
+def find_data(chosen: Path | None, *, checkout: Path = CHECKOUT) -> Path:
+    """The folder of public data: the chosen one, else that of WARDROUND_DATA, else one beside or in the checkout.
 
     Raises:
         UserError: there is no such folder, or in those that were not chosen no list of sources.
@@ -193,7 +195,8 @@ def find_data(chosen: Path | None, *, checkout: Path) -> Path:
             raise UserError(f"There is no folder {chosen}.", code="bench_data")
         return chosen
     named = os.environ.get("WARDROUND_DATA")
-    places = [Path(named)] if named else [checkout.resolve().parent / place for place in PLACES]
+    beside = (checkout.parent / "shared" / "data", checkout.parent / "shared", checkout / "shared" / "data")
+    places = (Path(named),) if named else beside
     for place in places:
         if (place / MARK).is_file():
             return place
