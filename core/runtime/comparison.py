@@ -1,4 +1,4 @@
-"""Two runs beside each other: what differs in task, findings, ranking, flags, gaps and model record. Pure.
+"""Two runs beside each other: what differs in task, findings, ranking, flags, gaps, sentences, model record. Pure.
 
 What is equal is named and folded away, so that a reader sees at once whether a change of case, settings, guideline or
 model changed anything. Knows no page: the same value is printed by the command and may be shown by the window.
@@ -59,6 +59,7 @@ def compare(one: tuple[RunRow, WorkingMemory], other: tuple[RunRow, WorkingMemor
         "Ranking": _ranking,
         "Safety flags": _flags,
         "Missing": _missing,
+        "Sentences": _sentences,
         "Model record": _model,
     }
     parts = tuple(_part(title, read(*one), read(*other)) for title, read in subjects.items())
@@ -131,6 +132,15 @@ def _flags(_row: RunRow, memory: WorkingMemory) -> dict[str, str]:
 def _missing(_row: RunRow, memory: WorkingMemory) -> dict[str, str]:
     gaps = memory.assessment.gaps if memory.assessment else memory.gaps
     return {gap.name: f"{gap.value_bits:.2f} bit" for gap in gaps}
+
+
+def _sentences(_row: RunRow, memory: WorkingMemory) -> dict[str, str]:
+    """What the assessment says, the conclusion first; a sentence struck in one run and not in the other differs."""
+    if memory.assessment is None:
+        return {}
+    sections = (sentence for section in memory.assessment.sections for sentence in section.sentences)
+    said = (memory.assessment.headline, *sections)
+    return {sentence.text: f"struck: {sentence.reason}" if sentence.struck else "said" for sentence in said}
 
 
 def _model(_row: RunRow, memory: WorkingMemory) -> dict[str, str]:
