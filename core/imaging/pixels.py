@@ -87,13 +87,18 @@ def decode(dataset: Dataset, index: int) -> Plane:
     """One frame of a data set that passed `soundness.check`.
 
     Raises:
-        UserError: D09 the frame is not whole, D13 its size, before or after decoding, is not the described one.
+        UserError: D09 the frame is not whole, or its decoder gives up; D13 its size is not the described one.
     """
     syntax = str(dataset.file_meta.TransferSyntaxUID)
     if syntax not in syntaxes.NATIVE:
         _check_frame(dataset, syntax, index)
     plugin, options = _way(dataset)
-    return _plane(pixel_array(dataset, index=index, decoding_plugin=plugin, **options), dataset)
+    try:
+        return _plane(pixel_array(dataset, index=index, decoding_plugin=plugin, **options), dataset)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # how a decoder in Rust gives up; it is no Exception
+            raise
+        raise UserError("The decoder could not read the image.", code="D09") from None
 
 
 def _check_frame(dataset: Dataset, syntax: str, index: int) -> None:

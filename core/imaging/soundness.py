@@ -121,13 +121,19 @@ def _too_large(dataset: Dataset, declared: int, limit: int) -> UserError:
 
 
 def _check_length(dataset: Dataset, declared: int) -> None:
-    """Native data: the length is the only proof that they are whole; two samples of chroma for four pixels in 4:2:2."""
+    """Native data: the length is the only proof that they are whole; two samples of chroma for four pixels in 4:2:2.
+
+    More than is said, but for a byte or zeros at the end: rows and columns are wrong, the lines would slant.
+    """
     raw = dataset.get_item("PixelData").value or b""
     if elements.word(dataset, "PhotometricInterpretation") == "YBR_FULL_422":
         declared = declared * 2 // 3
     if len(raw) < declared:
         text = f"The DICOM file is cut short: {len(raw):,} of {declared:,} bytes of pixels are there."
         raise UserError(text, code="D03")
+    if len(raw) > declared + 1 and raw[declared:].strip(b"\0"):
+        text = f"The decoded size differs from the description: {len(raw):,} bytes, {declared:,} are said."
+        raise UserError(text, code="D13")
 
 
 def _check_syntax(syntax: str) -> None:
