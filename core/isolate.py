@@ -82,6 +82,14 @@ def read_frame(stream: BinaryIO) -> tuple[bytes, bytes] | None:
 # ------------------------------------------------------------------------------------------------ inside the child
 
 
+def take_output() -> BinaryIO:
+    """Keep fd 1 for the answers and point fd 1 at fd 2, so that native code cannot write into them."""
+    duplicate = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return os.fdopen(duplicate, "wb")
+
+
 def enter_jail(limits: Limits) -> None:
     """Give up for good what reading a file does not need; called before the first foreign byte.
 

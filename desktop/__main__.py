@@ -1,4 +1,4 @@
-"""Where every process of Wardround begins: window, command line, worker, decode child.
+"""Where every process of Wardround begins: window, command line, worker, children that decode or embed.
 
 The network is denied before anything else is imported. Knows which door to open, nothing more.
 """
@@ -31,6 +31,10 @@ def _open_door(given: list[str]) -> int:
         from desktop.decode import main as decode
 
         return decode()
+    if given[:1] == ["--embed"]:
+        from desktop.embedding import main as embed
+
+        return embed()
     chosen = command_line.parse(given)
     if chosen.worker:
         from desktop import worker

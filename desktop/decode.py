@@ -8,7 +8,6 @@ must cost one sentence.
 from __future__ import annotations
 
 import io
-import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from core import codec
 from core.errors import UserError
 from core.imaging import pictures, pixels
 from core.imaging.soundness import Card
-from core.isolate import GIB, enter_jail, grant, read_frame, write_frame
+from core.isolate import GIB, enter_jail, grant, read_frame, take_output, write_frame
 from core.readers import archive, papers
 from core.runtime import folder, opening
 from core.runtime.foreign import (
@@ -51,7 +50,7 @@ AHEAD = 1 << 20  # bytes of an archive that are asked for at once
 
 def main() -> int:
     """Answer until the input ends. Returns the exit code."""
-    out = _take_protocol()
+    out = take_output()
     warnings.simplefilter("ignore")
     pictures.load_codecs()
     start = _begin(sys.stdin.buffer, out)
@@ -63,14 +62,6 @@ def main() -> int:
         grant_for(question, frame[1], start)
         write_frame(out, *answer(question, frame[1], start))
     return 0
-
-
-def _take_protocol() -> BinaryIO:
-    """Keep fd 1 for the answers and point fd 1 at fd 2, so that native code cannot write into them."""
-    duplicate = os.dup(1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return os.fdopen(duplicate, "wb")
 
 
 def _begin(stream: BinaryIO, out: BinaryIO) -> Start | None:

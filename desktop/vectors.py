@@ -1,11 +1,12 @@
 """The vectors of a profile's knowledge: the embedder opened when first wanted, missing vectors made.
 
-Joins models and retrieval for worker and commands; the window's thread never comes here. A run waits for few missing
-passages only (the starter set: seconds); many are made by `knowledge reindex --vectors` or the worker's `embed`.
+Joins models and retrieval for worker, commands and the window's jobs. They are made after an import or an approval, by
+the command itself or beside the window; a run still waits for few that are missing (the starter set: seconds).
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from core.errors import StoreError, UserError
 from core.settings import Settings
 
 if TYPE_CHECKING:
+    from core.domain.pack import EmbedderInfo
     from core.domain.ports import Embedder
     from core.retrieval.dense import OnTexts, VectorIndex
     from core.retrieval.hybrid import Dense
@@ -70,6 +72,27 @@ class KnowledgeVectors:
             if not error.known:
                 raise  # else: another program makes them, or the disk is full; words will do
 
+    def missing(self, store: KnowledgeStore, index: PassageIndex) -> int:
+        """How many passages lack their vector; 0 where no embedder is named or installed. Loads none."""
+        from core.retrieval.dense import VectorIndex
+
+        model = named_embedder(self._settings)
+        if model is None:
+            return 0
+        windows = self._settings.retrieval.windows
+        vectors = VectorIndex(self._profile / FOLDER, store, index, model=model, windows=windows)
+        return sum(gap.missing for gap in vectors.gaps())
+
+    def make(self, store: KnowledgeStore, index: PassageIndex, *, on_texts: OnTexts, stop: threading.Event) -> int:
+        """Make every missing vector of an open knowledge; returns how many passages were embedded. Raises as `build`.
+
+        Nothing where no embedder is installed, or nothing is missing.
+        """
+        if not self.missing(store, index):
+            return 0
+        embedder, vectors = self._parts(store, index)
+        return vectors.build(embedder, on_texts=on_texts, stop=stop)
+
     def build(self, *, on_texts: OnTexts, stop: threading.Event) -> int:
         """Make every missing vector; returns how many passages were embedded. Opens the knowledge for itself.
 
@@ -101,6 +124,18 @@ class KnowledgeVectors:
         return embedder, VectorIndex(self._profile / FOLDER, store, index, model=embedder.info, windows=windows)
 
 
+def named_embedder(settings: Settings) -> EmbedderInfo | None:
+    """What the installed embedder of the settings says of itself, nothing loaded; None without one."""
+    from models.embed import installed_embedder
+
+    if is_hashed():
+        return _hashed().info
+    try:
+        return installed_embedder(settings.models.embedder) if settings.models.embedder else None
+    except UserError:
+        return None
+
+
 def packed_embedder(settings: Settings, ledger: PackLedger | None = None) -> Embedder:
     """The embedder that the settings name, checked and loaded.
 
@@ -109,4 +144,17 @@ def packed_embedder(settings: Settings, ledger: PackLedger | None = None) -> Emb
     """
     from models.embed import open_embedder
 
+    if is_hashed():
+        return _hashed()
     return open_embedder(settings.models.embedder, verify=settings.verify_on_load, ledger=ledger)
+
+
+def is_hashed() -> bool:
+    """Tests only: the embedder's double stands for every embedder."""
+    return os.environ.get("WARDROUND_TESTING") == "1" and os.environ.get("WARDROUND_TEST_EMBEDDER") == "hashed"
+
+
+def _hashed() -> Embedder:
+    from models.scripted import HashEmbedder
+
+    return HashEmbedder()

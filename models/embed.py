@@ -205,6 +205,16 @@ def open_embedder(
     return OnnxEmbedder(session, tokens, _info(pack, spec, graph), spec)
 
 
+def installed_embedder(pack_id: str, *, packs: Path | None = None) -> EmbedderInfo:
+    """What an embedder's manifest says of it; nothing is checked or loaded.
+
+    Raises:
+        UserError: not installed, or not an embedder.
+    """
+    pack = find_pack(packs or paths.packs_folder(), pack_id)
+    return _info(pack, *_spec(pack))
+
+
 def _spec(pack: InstalledPack) -> tuple[EmbedSpec, str]:
     """What the manifest says of the embedder, and the name of its graph."""
     manifest = pack.manifest

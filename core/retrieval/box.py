@@ -1,7 +1,8 @@
 """What a person types into the search box: words, or the search language with its signs (knowledge.md section 3).
 
 Words alone are searched like every query, with other names for what they name. Quotes, AND, OR, NOT, + and - are read
-by Tantivy's lenient parser, here and nowhere else: no case text ever comes here. Knows no window.
+by Tantivy's lenient parser, here and nowhere else: no case text ever comes here. Vectors join in where they are asked
+for: not at every key. Knows no window.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ import msgspec
 import tantivy
 
 from core.domain.passage import Passage
+from core.domain.ports import Query
 from core.retrieval import editions
 from core.retrieval.analysis import Terms, exact_analyzer, for_stem, normalised, stem_analyzer, terms
 from core.retrieval.editions import Calendar
 from core.retrieval.guidelines import OLD
+from core.retrieval.hybrid import WORDS as WORDS_ALONE
+from core.retrieval.hybrid import Asked, HybridSearch
 from core.retrieval.index import BRANCH, PassageIndex
 from core.retrieval.query import Branch, Filters, fuse
 from core.retrieval.schema import PASSAGES, schema_fields
-from core.retrieval.synonyms import LONGEST, Synonyms, expand
 from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Pack
 
 DEFAULT_FIELDS = ["title", "body"]
+NEAREST = 0.3  # least cosine of a passage found by vectors alone; what has nothing to do with the text is below .25
 SHORTEST_PREFIX = 3  # letters of a word still being typed
 MOST_DOCS = 3  # documents whose title or other names fit best
 WORDS, TITLES, TYPED, PREFIX = "words", "title of the document", "as typed", "beginning of a word"
@@ -40,12 +44,16 @@ _WORD = re.compile(r"[^\W_]+(?:[.\-/'][^\W_]+)*|[^\W_]")
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked for, and where to look; empty = everywhere. `old`: superseded and expired editions too."""
+    """What is asked for, and where to look; empty = everywhere. `old`: superseded and expired editions too.
+
+    `vectors`: by meaning too, where vectors are made.
+    """
 
     text: str
     classes: tuple[str, ...] = ()
     packs: tuple[str, ...] = ()
     old: bool = False
+    vectors: bool = False
     k: int = 40
 
 
@@ -64,12 +72,16 @@ class BoxHit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BoxAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, best first; `refused` says why nothing was looked for; `names` are other names also searched."""
+    """What was found, best first; `refused` says why nothing was looked for; `names` are other names also searched.
+
+    `how`: by words alone, by words and vectors, or with vectors of a part of the collections.
+    """
 
     wanted: Wanted
     hits: tuple[BoxHit, ...] = ()
     refused: str = ""
     names: tuple[str, ...] = ()
+    how: str = WORDS_ALONE
 
 
 class _Typed(NamedTuple):
@@ -92,11 +104,11 @@ class SearchBox:
         index: PassageIndex,
         *,
         documents: Callable[[str], tuple[str, ...]],
-        synonyms: Synonyms,
+        hybrid: HybridSearch,
         calendar: Calendar | None = None,
     ) -> None:
         self._store, self._index, self._calendar = store, index, calendar
-        self._documents, self._synonyms = documents, synonyms
+        self._documents, self._hybrid = documents, hybrid
 
     def search(self, wanted: Wanted) -> BoxAnswer:
         """Passages for what was typed. Any text is answered, if only by a sentence why nothing is looked for.
@@ -111,12 +123,11 @@ class SearchBox:
         self._index.refresh()
         packs = {pack.id: pack for pack in self._store.packs()}
         filters = Filters(packs=self._scope(wanted, packs.values()), classes=wanted.classes)
-        asked = terms(wanted.text)
         if not filters.packs:
             return BoxAnswer(wanted=wanted)
         if not _SIGNS.search(wanted.text):
-            return self._by_words(wanted, asked, filters, packs)
-        return self._by_signs(wanted, asked, filters, packs)
+            return self._by_words(wanted, self._hybrid.ask(Query(text=wanted.text)), filters, packs)
+        return self._by_signs(wanted, terms(wanted.text), filters, packs)
 
     def _scope(self, wanted: Wanted, packs: Iterable[Pack]) -> tuple[str, ...]:
         """The packs to look in."""
@@ -127,9 +138,8 @@ class SearchBox:
         ]
         return tuple(pack for pack in found if not wanted.packs or pack in wanted.packs)
 
-    def _by_words(self, wanted: Wanted, asked: Terms, filters: Filters, packs: dict[str, Pack]) -> BoxAnswer:
-        names = self._synonyms.names(wanted.text) if asked.distinct <= LONGEST else ()
-        expanded = expand(asked, names)
+    def _by_words(self, wanted: Wanted, asked: Asked, filters: Filters, packs: dict[str, Pack]) -> BoxAnswer:
+        expanded, how = asked.expanded, WORDS_ALONE
         branches = [Branch(WORDS, 1.0, self._index.branches(expanded, filters)[0].ranked)]
         if docs := self._documents(wanted.text)[:MOST_DOCS]:
             titled = msgspec.structs.replace(filters, docs=docs)
@@ -138,8 +148,11 @@ class SearchBox:
         if start:
             ranked = self._index.typed(lambda index: _prefix(index, start), filters, k=BRANCH)
             branches += [Branch(PREFIX, 1.0, ranked)] if ranked else []
-        marks = _Marks(expanded, start)
-        return BoxAnswer(wanted=wanted, hits=self._resolve(branches, wanted, marks, packs), names=names)
+        if wanted.vectors:
+            near, how = self._hybrid.by_vectors(asked, filters, least=NEAREST)
+            branches += near
+        hits = self._resolve(branches, wanted, _Marks(expanded, start), packs)
+        return BoxAnswer(wanted=wanted, hits=hits, names=asked.names, how=how)
 
     def _by_signs(self, wanted: Wanted, asked: Terms, filters: Filters, packs: dict[str, Pack]) -> BoxAnswer:
         typed = _without_phrases(wanted.text)

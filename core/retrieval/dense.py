@@ -122,7 +122,7 @@ class VectorIndex:
     def build(self, embedder: Embedder, *, on_texts: OnTexts | None = None, stop: threading.Event | None = None) -> int:
         """Give every passage of every active pack its vector; returns how many texts were embedded.
 
-        What is there is kept; a stop or a kill loses at most the last 500 texts. `on_texts` hears done and all.
+        What is there is kept; a kill loses at most the last 500 texts, a stop none. `on_texts` hears done and all.
 
         Raises:
             Cancelled: `stop` was set; what was made stays.
@@ -145,20 +145,24 @@ class VectorIndex:
             missing = np.setdiff1d(wanted.cids, held)
             for first in range(0, len(missing), BATCH):
                 cids = missing[first : first + BATCH].tolist()
-                file.append(self._embedded(embedder, cids, wanted.windows, stop))
-                done += len(cids)
-                on_texts(done, total)
+                entries: list[tuple[int, NDArray[np.float32]]] = []
+                try:
+                    for passage in self._store.passages(cids):
+                        if stop.is_set():
+                            raise Cancelled("embed")
+                        entries += self._embedded(embedder, passage, wanted.windows)
+                        done += 1
+                        on_texts(done, total)
+                finally:
+                    file.append(entries)  # what was made is kept, however it ended
         return done
 
     def _embedded(
-        self, embedder: Embedder, cids: list[int], windows: Windows, stop: threading.Event
+        self, embedder: Embedder, passage: Passage, windows: Windows
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Number and vector of every window of these passages."""
-        for passage in self._store.passages(cids):
-            if stop.is_set():
-                raise Cancelled("embed")
-            for vector in embedder.embed_windows(text_of(passage), most=0 if windows == "all" else 1):
-                yield passage.cid, vector
+        """Number and vector of every window of a passage."""
+        for vector in embedder.embed_windows(text_of(passage), most=0 if windows == "all" else 1):
+            yield passage.cid, vector
 
     def _all_wanted(self) -> tuple[Wanted, ...]:
         active = (pack for pack in self._store.packs() if pack.state == "active")

@@ -89,18 +89,31 @@ class HybridSearch:
     def search(self, asked: Asked, filters: Filters) -> tuple[tuple[Hit, ...], str]:
         """Hits, best first, and by what they were found: words and vectors, or words alone."""
         branches = self._index.branches(asked.expanded, filters, problems=asked.problems)
-        dense, how = self._branch(asked, filters)
+        dense, how = self.by_vectors(asked, filters)
         return fuse([*branches, *dense]), how
 
-    def _branch(self, asked: Asked, filters: Filters) -> tuple[list[Branch], str]:
+    def by_vectors(self, asked: Asked, filters: Filters, *, least: float = -1.0) -> tuple[list[Branch], str]:
+        """The passages nearest to the query, of a cosine of at least `least`, as one branch; and what that amounts to.
+
+        No branch where there is no embedder, or where one fails, and while vectors are missing.
+        """
         packs = filters.packs or ()
         dense = self._ready()
         covered = dense.vectors.covered(packs) if dense else ()
-        vector = dense.vector(asked) if dense and covered else None
+        vector = self._vector(dense, asked) if dense and covered else None
         if dense is None or vector is None:
             return [], WORDS
-        ranked = dense.vectors.search(vector, covered, k=BRANCH, among=self._index.narrowed(filters))
+        nearest = dense.vectors.search(vector, covered, k=BRANCH, among=self._index.narrowed(filters))
+        ranked = tuple(entry for entry in nearest if entry.score >= least)
         return [Branch(DENSE, DENSE_WEIGHT, ranked)], HYBRID if len(covered) == len(packs) else PARTLY
+
+    def _vector(self, dense: Dense, asked: Asked) -> NDArray[np.float32] | None:
+        try:
+            return dense.vector(asked)
+        except ModelError as error:
+            logger("knowledge").info("search by words alone: %s", Safe(error.code))
+            self._dense = None
+            return None
 
     def _ready(self) -> Dense | None:
         """Embedder and vectors, opened once; one that cannot be opened is done without."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the search itself is loaded beside the window's thread
 Index = QModelIndex | QPersistentModelIndex
 HIT = int(Qt.ItemDataRole.UserRole) + 1
 COLLECTION = int(Qt.ItemDataRole.UserRole) + 2
+WORDS, PARTLY = "words alone", "words, vectors in part"  # of core.retrieval.hybrid, which is loaded elsewhere
 SNIPPET = 150  # characters
 CLASSES = (
     "overview", "symptoms", "causes", "tests", "criteria", "severity", "treatment", "prevention", "complications",
@@ -143,8 +144,17 @@ def why(answer: BoxAnswer, hit: BoxHit) -> tuple[str, ...]:
     )
     if answer.names:
         lines.append(tr("Other names that were looked for too: {names}", names=", ".join(answer.names)))
-    lines.append(tr("Searched by words; a work-up searches by meaning too where an embedder is installed."))
+    lines.append(how_words(answer))
     return tuple(lines)
+
+
+def how_words(answer: BoxAnswer) -> str:
+    """By what was searched, in one sentence."""
+    if answer.how == WORDS:
+        return tr("Searched by words.")
+    if answer.how == PARTLY:
+        return tr("Searched by words, and by meaning in the collections whose vectors are made.")
+    return tr("Searched by words and by meaning.")
 
 
 def found_words(answer: BoxAnswer) -> str:
@@ -158,9 +168,10 @@ def found_words(answer: BoxAnswer) -> str:
         return tr("No passage holds this{where}. Try fewer or other words.", where=where)
     many = len(answer.hits) >= answer.wanted.k
     count = len(answer.hits)
-    return (
+    found = (
         tr("The {n} best passages", n=count) if many else tr("{n} passages", n=count) if count > 1 else tr("1 passage")
     )
+    return f"{found} · {how_words(answer)}"
 
 
 # ------------------------------------------------------------------------------------------------------- collections

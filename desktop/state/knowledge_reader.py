@@ -6,6 +6,7 @@ Used in one thread, the one that made it. Knows no Qt and no widget.
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,9 +19,11 @@ from desktop.i18n import tr
 if TYPE_CHECKING:
     from core.retrieval.box import BoxAnswer, BoxHit
     from core.retrieval.editions import Calendar
+    from core.retrieval.hybrid import Dense
     from core.retrieval.lookup import ConceptFound, DrugFound
     from core.store.knowledge_values import Doc, Pack, Section
     from desktop.state.workbench import Workbench
+    from desktop.vectors import KnowledgeVectors
 
 
 class Collection(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,31 +94,54 @@ class KnowledgeReader:
         from core.retrieval import catalogue
         from core.retrieval.box import SearchBox
         from core.retrieval.editions import Calendar
+        from core.retrieval.hybrid import HybridSearch
         from core.retrieval.lookup import Lookup
         from core.retrieval.synonyms import Synonyms
 
+        self._bench = bench
+        self._vectors: KnowledgeVectors | None = None
         self._calendar: Calendar = Calendar.of(bench.settings, date.today)
         opened = catalogue.open_knowledge(bench.profile, paths.cache_folder(), bench.actor, calendar=self._calendar)
-        self._store, index, retriever, self._starter = opened
+        self._store, self._index, retriever, self._starter = opened
         self._box = SearchBox(
             self._store,
-            index,
+            self._index,
             documents=lambda text: retriever.documents(Query(text=text, purpose="search")),
-            synonyms=Synonyms(self._starter.concepts),
+            hybrid=HybridSearch(self._index, dense=self._dense, synonyms=Synonyms(self._starter.concepts)),
             calendar=self._calendar,
         )
         self._lookup = Lookup(self._store.vocabulary, self._edition)
 
     def close(self) -> None:
+        if self._vectors is not None:
+            self._vectors.close()
         self._store.close()
 
+    def _dense(self) -> Dense | None:
+        """Embedder and vectors, those that are made already; the embedder is a process of its own."""
+        from desktop.embedding import ChildEmbedder
+        from desktop.vectors import KnowledgeVectors, named_embedder
+
+        settings = self._bench.settings
+        if named_embedder(settings) is None:
+            return None
+        opening = partial(ChildEmbedder, settings)
+        self._vectors = KnowledgeVectors(self._bench.profile, settings, open_embedder=opening, few=0)
+        return self._vectors.dense(self._store, self._index)
+
     def search(
-        self, text: str, *, classes: tuple[str, ...] = (), packs: tuple[str, ...] = (), old: bool = False
+        self,
+        text: str,
+        *,
+        classes: tuple[str, ...] = (),
+        packs: tuple[str, ...] = (),
+        old: bool = False,
+        vectors: bool = False,
     ) -> BoxAnswer:
-        """Passages for what was typed; `old`: in superseded and expired editions too."""
+        """Passages for what was typed; `old`: in superseded and expired editions too; `vectors`: by meaning too."""
         from core.retrieval.box import Wanted
 
-        return self._box.search(Wanted(text=text, classes=classes, packs=packs, old=old))
+        return self._box.search(Wanted(text=text, classes=classes, packs=packs, old=old, vectors=vectors))
 
     def source(self, hit: BoxHit) -> SourcePage:
         """The whole section of a passage, what it comes from, and the facts and published sources of its document.

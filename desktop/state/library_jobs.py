@@ -8,13 +8,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from core import paths
-from core.errors import Cancelled, UserError
+from core.errors import Cancelled, StoreError, UserError
 from desktop.i18n import tr
 
 if TYPE_CHECKING:
@@ -256,6 +257,41 @@ class _Counter:
         self._done += 1
         if self._done % 100 == 0 or self._done == self._total:
             self._progress(min(self._done, self._total), self._total, tr("{n} records checked", n=self._done))
+
+
+def make_vectors(bench: Workbench) -> Job[int]:
+    """Give every passage in use its vector, in a child process; gives how many were made. None without an embedder.
+
+    Raises:
+        UserError, ModelError: the embedder is damaged or stopped. StoreError: the disk refuses.
+        Cancelled: `stop` was set; what was made is kept.
+    """
+
+    def work(progress: Progress, stop: threading.Event) -> int:
+        from desktop.embedding import ChildEmbedder
+        from desktop.vectors import KnowledgeVectors, named_embedder
+
+        if named_embedder(bench.settings) is None:
+            return 0
+        calm = partial(ChildEmbedder, bench.settings, calm=True)
+        vectors = KnowledgeVectors(bench.profile, bench.settings, open_embedder=calm)
+
+        def told(done: int, total: int) -> None:
+            progress(done, total, tr("{n} of {m} passages", n=f"{done:,}", m=f"{total:,}"))
+
+        def make(store: KnowledgeStore, index: PassageIndex) -> int:
+            try:
+                return vectors.make(store, index, on_texts=told, stop=stop)
+            except StoreError as error:
+                if error.code != "second process":
+                    raise
+                return 0  # another program makes them
+            finally:
+                vectors.close()
+
+        return _with_store(bench, make)
+
+    return work
 
 
 def export(bench: Workbench, pack_id: str, target: Path, *, within_site: bool) -> Job[Path]:

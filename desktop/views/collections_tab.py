@@ -27,6 +27,7 @@ from desktop.views.look import look
 from desktop.views.pieces import Chip, text
 from desktop.views.task_card import TaskCard
 from desktop.views.terms_dialog import Question
+from desktop.views.vector_work import VectorWork
 
 LEAD = (
     "Guidelines, articles and vocabularies that this computer knows. Drop files here, or use Add: PDF, DOCX, HTML, "
@@ -75,18 +76,22 @@ class CollectionsTab(QWidget):
 
     changed = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, vectors: VectorWork) -> None:
         super().__init__()
-        self._desk = desk
+        self._desk, self._vectors = desk, vectors
         self.packs = CollectionList(self)
         self.card = CollectionCard()
         self.task = TaskCard(tr("Progress of the work on the knowledge"))
         self.task.settled.connect(self._on_settled)
+        self.making = TaskCard(tr("Progress of the vectors"))
         self.list = collections_view(tr("Collections"))
         self.list.setModel(self.packs)
         self.list.selectionModel().currentChanged.connect(self._on_current)
         self._wanted = ""
         self._build()
+        vectors.begun.connect(self._watch_vectors)
+        vectors.rested.connect(self._on_vectors)
+        self._watch_vectors()
 
     def _build(self) -> None:
         self.add_menu = QMenu(self)
@@ -112,7 +117,7 @@ class CollectionsTab(QWidget):
         self.split.setStretchFactor(1, 3)
         self.split.setChildrenCollapsible(False)
         self.list.setMinimumWidth(look().px(240))
-        head = pieces.column(None, top, self.task, margins=(16, 10, 16, 8), gap=8)
+        head = pieces.column(None, top, self.task, self.making, margins=(16, 10, 16, 8), gap=8)
         pieces.column(self, head, self.split, gap=0, stretch=self.split)
         self.card.hide()
 
@@ -230,6 +235,18 @@ class CollectionsTab(QWidget):
 
     def _on_history(self, title: str, found: History) -> None:
         HistoryDialog(self, title, found).open()
+
+    # ---------------------------------------------------------------------------------------------------- vectors
+
+    def _watch_vectors(self) -> None:
+        """Show the work that is under way beside everything else, if there is any."""
+        if self._vectors.operation is not None and self._vectors.moved:
+            stopped = tr("Stopped. What was made is kept; the rest is made at the next start.")
+            self.making.follow(self._vectors.operation, tr("Preparing the search by meaning"), stopped=stopped)
+
+    def _on_vectors(self, made: int) -> None:
+        if made:
+            self.making.tell("good", tr("{n} passages more can be found by meaning.", n=f"{made:,}"))
 
     # ----------------------------------------------------------------------------------------------------- adding
 

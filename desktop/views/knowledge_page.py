@@ -16,6 +16,7 @@ from desktop.views.knowledge_desk import KnowledgeDesk
 from desktop.views.knowledge_search import SearchTab
 from desktop.views.lookup_tab import LookupTab
 from desktop.views.pieces import Segments
+from desktop.views.vector_work import VectorWork
 
 SEARCH, COLLECTIONS, TERMS = 0, 1, 2
 
@@ -23,13 +24,13 @@ SEARCH, COLLECTIONS, TERMS = 0, 1, 2
 class KnowledgePage(FullPage):
     """Three tabs over one reading thread. Files dropped anywhere on the page become a collection."""
 
-    def __init__(self, desk: Desk, explain: Explain) -> None:
+    def __init__(self, desk: Desk, explain: Explain, vectors: VectorWork) -> None:
         super().__init__(tr("Knowledge"))
         self.setAcceptDrops(True)
         self.desk = KnowledgeDesk(desk.space.bench, explain, self)
         self.desk.broken.connect(lambda sentence: desk.told.emit("critical", sentence))
         self.search = SearchTab(self.desk)
-        self.collections = CollectionsTab(desk)
+        self.collections = CollectionsTab(desk, vectors)
         self.lookup = LookupTab(self.desk)
         self.tabs = Segments((tr("Search"), tr("Collections"), tr("Terms")), name=tr("Knowledge"), at=SEARCH)
         self.tabs.chosen.connect(self.turn_to)
@@ -39,6 +40,7 @@ class KnowledgePage(FullPage):
             self.stack.addWidget(tab)
         self.body.addWidget(self.stack)
         self.collections.changed.connect(self.refresh)
+        self.collections.changed.connect(vectors.ensure)
 
     def enter(self) -> None:
         self.refresh()

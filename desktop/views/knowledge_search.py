@@ -1,4 +1,7 @@
-"""Search as one types: field, filters, passages with what was looked for marked, and the source beside them."""
+"""Search as one types: field, filters, passages with what was looked for marked, and the source beside them.
+
+At each pause the words are looked for; once the typing rests, the meaning too.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ from desktop.views.switch import Switch
 if TYPE_CHECKING:
     from core.retrieval.box import BoxAnswer, BoxHit
 
-PAUSE_MS = 120  # after the last key before the search begins
+PAUSE_MS = 120  # after the last key before the search by words begins
+REST_MS = 600  # after the last key before the search by meaning begins
 
 
 class SearchTab(QWidget):
@@ -48,6 +52,10 @@ class SearchTab(QWidget):
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self.search)
+        self.rest = QTimer(self)
+        self.rest.setSingleShot(True)
+        self.rest.setInterval(REST_MS)
+        self.rest.timeout.connect(self.search_meaning)
         self._build()
         self._connect()
 
@@ -73,13 +81,17 @@ class SearchTab(QWidget):
         left.setMinimumWidth(look().px(260))
 
     def _connect(self) -> None:
-        self.field.textChanged.connect(lambda _text: self._pause.start())
+        self.field.textChanged.connect(self._on_typed)
         self.field.returnPressed.connect(self._enter_list)
         for box in (self.classes, self.packs):
             box.currentIndexChanged.connect(lambda _index: self.search())
         self.old.toggled.connect(lambda _on: self.search())
         self.list.selectionModel().currentChanged.connect(self._on_current)
         self._say_hint()
+
+    def _on_typed(self, _text: str) -> None:
+        self.rest.stop()
+        self._pause.start()
 
     def show_collections(self, packs: tuple[Collection, ...]) -> None:
         """Offer the collections as a filter; a choice that is still there stays."""
@@ -94,27 +106,50 @@ class SearchTab(QWidget):
         self.packs.blockSignals(False)
 
     def search(self) -> None:
-        """Ask for what stands in the field; an older question is forgotten."""
+        """Ask for the words in the field, and a little later for their meaning; an older question is forgotten."""
+        self.rest.start()
+        self._ask(vectors=False)
+
+    def search_meaning(self) -> None:
+        """Ask again, with vectors; not of a page that is gone."""
+        if self.isVisible() and self.field.text().strip():
+            self._ask(vectors=True)
+
+    def _ask(self, *, vectors: bool) -> None:
         self._pause.stop()
         wanted, old = self.field.text(), self.old.isChecked()
         classes, packs = _chosen(self.classes), _chosen(self.packs)
         self._desk.ask(
             "search",
-            lambda reader: reader.search(wanted, classes=classes, packs=packs, old=old),
+            lambda reader: reader.search(wanted, classes=classes, packs=packs, old=old, vectors=vectors),
             self._on_answer,
             self._on_refusal,
         )
 
     def _on_answer(self, answer: BoxAnswer) -> None:
+        reading = self._read_now(answer)
         self.answer = answer
-        self.results.show(answer.hits)
         self.said.setText(knowledge_model.found_words(answer))
         self.said.setProperty("tone", "critical" if answer.refused else "")
         pieces.restyle(self.said)
+        self.results.show(answer.hits)
         if answer.hits:
-            self.list.setCurrentIndex(self.results.index(0))
+            self.list.setCurrentIndex(self.results.index(self._place_of(reading)))
         else:
             self.source.clear()
+
+    def _read_now(self, answer: BoxAnswer) -> BoxHit | None:
+        """The passage that a person has gone to, while the same question is answered again."""
+        current = self.list.currentIndex()
+        again = self.answer is not None and answer.wanted.vectors and self.answer.wanted.text == answer.wanted.text
+        gone_to = self.list.hasFocus() or current.row() > 0
+        hit: BoxHit | None = current.data(HIT) if again and gone_to else None
+        return hit
+
+    def _place_of(self, reading: BoxHit | None) -> int:
+        """Where that passage stands now; else the first."""
+        keys = [hit.passage.key for hit in self.results.rows]
+        return keys.index(reading.passage.key) if reading is not None and reading.passage.key in keys else 0
 
     def _on_refusal(self, sentence: str) -> None:
         self.results.show(())

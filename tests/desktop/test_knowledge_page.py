@@ -165,6 +165,43 @@ def test_search_as_one_types_and_read_the_source_by_keys_alone(qtbot: QtBot, pag
     assert window.room.currentWidget() is not page
 
 
+def test_vectors_are_made_beside_everything_and_join_the_search_once_the_typing_rests(
+    qtbot: QtBot, open_window: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WARDROUND_TEST_EMBEDDER", "hashed")
+    window = open_window().window
+    work = window.library.vectors(window.desk)  # begun a second after the start of the window
+    qtbot.waitUntil(lambda: work.moved and work.operation is None, timeout=PATIENCE)
+    window.show_knowledge()
+    page = window.room.currentWidget()
+    assert isinstance(page, KnowledgePage)
+    page.search.field.setText("sodium")
+    qtbot.waitUntil(lambda: "Searched by words and by meaning." in page.search.said.text(), timeout=PATIENCE)
+    page.search.rest.setInterval(3_600_000)
+    search(page, qtbot, "potassium")
+    assert "Searched by words." in page.search.said.text()
+    page.search.list.setCurrentIndex(page.search.results.index(3))
+    read = page.search.results.rows[3]
+    page.search.search_meaning()
+    qtbot.waitUntil(lambda: "Searched by words and by meaning." in page.search.said.text(), timeout=PATIENCE)
+    assert page.search.results.rows[page.search.list.currentIndex().row()].passage == read.passage  # it stays open
+    assert any("dense" in hit.ranks for hit in page.search.results.rows)
+    search(page, qtbot, '"potassium"')
+    page.search.search_meaning()
+    qtbot.waitUntil(lambda: page.search.answer.wanted.vectors, timeout=PATIENCE)
+    assert "Searched by words." in page.search.said.text()  # signs are for words
+    guide = tmp_path / "guide.md"
+    guide.write_text(GUIDE, encoding="utf-8")
+    add(page, qtbot, guide)
+    choose(page, qtbot, "house-rules-for-the-ward-2026", "draft")
+    page.turn_to(COLLECTIONS)
+    page.collections.approve.click()
+    question = open_dialog(page, Question, qtbot)
+    assert isinstance(question, Question)
+    question.act.click()
+    qtbot.waitUntil(lambda: "3 passages more can be found by meaning." in page.collections.making.words.text())
+
+
 def test_complaint_D1_in_the_search(qtbot: QtBot, page: KnowledgePage) -> None:
     """open-webui/open-webui#10979, #11204 and D2, #1251: 100 of 100 passages show the words found in their section."""
     opened: set[str] = set()

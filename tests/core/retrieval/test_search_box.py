@@ -11,6 +11,7 @@ import pytest
 from core.domain.passage import Concept
 from core.retrieval.box import EVERYTHING, SearchBox, Wanted
 from core.retrieval.editions import Calendar
+from core.retrieval.hybrid import HybridSearch
 from core.retrieval.index import PassageIndex
 from core.retrieval.synonyms import Synonyms
 from core.store.knowledge import KnowledgeStore
@@ -41,7 +42,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeStore]:
 def box(store: KnowledgeStore, tmp_path_factory: pytest.TempPathFactory) -> SearchBox:
     index = PassageIndex(tmp_path_factory.mktemp("index"), store)
     calendar = Calendar(lambda: date(2026, 1, 1))
-    return SearchBox(store, index, documents=lambda text: (), synonyms=Synonyms(CONCEPTS), calendar=calendar)
+    search = HybridSearch(index, synonyms=Synonyms(CONCEPTS))
+    return SearchBox(store, index, documents=lambda text: (), hybrid=search, calendar=calendar)
 
 
 def titles(box: SearchBox, text: str, **more: object) -> list[str]:
