@@ -28,6 +28,7 @@ KEYS = (
     Key(keys="Ctrl+1", words="Case", act="page_case"),
     Key(keys="Ctrl+2", words="Work-up", act="page_run"),
     Key(keys="Ctrl+3", words="Report", act="page_report"),
+    Key(keys="Ctrl+4", words="All work-ups of the case; Space marks one", act="page_runs"),
     Key(keys="Ctrl+Return", words="Start the work-up; send the answers", act="go_on"),
     Key(keys="Ctrl+.", words="Stop the run", act="stop_run"),
     Key(keys="Ctrl+E", words="Export the report", act="export"),

@@ -1,4 +1,4 @@
-"""Whose case this is, always in sight, with the three pages of the case as tabs beside it."""
+"""Whose case this is, always in sight, with the four pages of the case as tabs beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from desktop.views import pieces
 from desktop.views.flow import Turning
 from desktop.views.pieces import Chip, Elided
 
-TABS = ("Case", "Work-up", "Report")
+TABS = ("Case", "Work-up", "Report", "All work-ups")
 
 
 class PatientHead(QFrame):

@@ -91,6 +91,12 @@ class ReportPage(QWidget):
         self.body.verticalScrollBar().setValue(place)
         self._seek()
 
+    def clear(self) -> None:
+        """Show nothing until the next report: what stands here may be of another run, or of another case."""
+        self._report, self._ranked = None, None
+        self.banner.show_notices(())
+        self.body.clear()
+
     def look_for(self, run_id: str, words: str) -> None:
         """Bring words of a run's report into view, now or when it is shown."""
         self._sought = (run_id, words)

@@ -1,4 +1,4 @@
-"""The main window: case list at the left, the open case with its three pages, the evidence beside them.
+"""The main window: case list at the left, the open case with its four pages, the evidence beside them.
 
 First it paints an empty shell; `attach` gives it the profile once that is open. Every act goes through the desk.
 """
@@ -31,6 +31,7 @@ from desktop.views.empty_page import EmptyPage
 from desktop.views.evidence_panel import EvidencePanel
 from desktop.views.flow import Turning
 from desktop.views.full_page import FullPage
+from desktop.views.history import History
 from desktop.views.keys import KeySheet
 from desktop.views.library import Library
 from desktop.views.look import MODES, look
@@ -43,7 +44,7 @@ from desktop.views.search import Search
 from desktop.views.settings_dialog import SettingsDialog
 from desktop.views.strips import Strips
 
-CASE, RUN, REPORT = 0, 1, 2
+CASE, RUN, REPORT, RUNS = 0, 1, 2, 3
 FULL = 2  # in the room: nothing, the case, then the pages of the whole profile
 NARROW = 1040  # below this width the case list gives way to the open case
 
@@ -75,6 +76,7 @@ class Window(QMainWindow):
         self.consent_page: ConsentPage | None = None
         self.arrivals = Arrivals(self, self.pane, self.empty)
         self.finding = Search(self.pane, self)
+        self.history = History(self.show_full, self)
         self._build()
         self._connect()
         self.acts = menu.actions(self)
@@ -88,8 +90,9 @@ class Window(QMainWindow):
 
     def _build(self) -> None:
         self.pages = QStackedWidget()
-        for page in (self.case_page, self.run_page, self.report_page):
+        for page in (self.case_page, self.run_page, self.report_page, self.history.page):
             self.pages.addWidget(page)
+        self.pages.currentChanged.connect(lambda page: self.history.on_page(of_run=page in (RUN, REPORT)))
         self.beside = QSplitter()
         self.beside.addWidget(self.pages)
         self.beside.addWidget(self.panel)
@@ -100,7 +103,7 @@ class Window(QMainWindow):
         self.research.setContentsMargins(16, 2, 16, 2)
         self.research.hide()
         case = QWidget()
-        pieces.column(case, self.head, self.research, self.beside, gap=0, stretch=self.beside)
+        pieces.column(case, self.head, self.research, self.history.notice, self.beside, gap=0, stretch=self.beside)
         self.room = QStackedWidget()
         self.room.addWidget(self.empty)
         self.room.addWidget(case)
@@ -146,6 +149,7 @@ class Window(QMainWindow):
         self.report_page.evidence_wanted.connect(self.show_evidence)
         self.panel.wanted.connect(self.show_evidence)
         self.finding.arrived.connect(self._show_place)
+        self.history.arrived.connect(self._show_run)
         self.report_page.export_wanted.connect(self.export)
 
     def _restore(self) -> None:
@@ -173,6 +177,7 @@ class Window(QMainWindow):
         self.arrivals.attach(desk)
         self.resources.attach(space)
         self.finding.attach(desk)
+        self.history.attach(desk)
         space.live.changed.connect(self._on_live)
         space.live.settled.connect(self._on_settled)
         if space.consented(INTENDED_USE):
@@ -240,7 +245,7 @@ class Window(QMainWindow):
     # ---------------------------------------------------------------------------------------- pages
 
     def turn_to(self, page: int) -> None:
-        """Show one of the three pages of the open case."""
+        """Show one of the four pages of the open case."""
         self.close_full()
         if self.room.currentIndex() == 0 or not self.head.tabs[page].isEnabled():
             self.head.mark(self.pages.currentIndex())
@@ -250,7 +255,7 @@ class Window(QMainWindow):
         self.pages.setCurrentIndex(page)
         self.head.mark(page)
         if page != RUN or not self.run_page.question.isVisible():
-            (self.case_page.list, self.run_page.steps, self.report_page.body)[page].setFocus()
+            (self.case_page.list, self.run_page.steps, self.report_page.body, self.history.page.list)[page].setFocus()
 
     def page_case(self) -> None:
         self.turn_to(CASE)
@@ -261,8 +266,18 @@ class Window(QMainWindow):
     def page_report(self) -> None:
         self.turn_to(REPORT)
 
+    def page_runs(self) -> None:
+        self.turn_to(RUNS)
+
+    def _show_run(self, status: str) -> None:
+        """Another run of the case is on the screen: its report where it has one, else its work-up."""
+        self.panel.close_panel()
+        self.report_page.clear()
+        self.turn_to(REPORT if status == "finished" else RUN)
+
     def _on_opened(self, opened: Opened) -> None:
         self.panel.close_panel()
+        self.report_page.clear()
         self.case_page.show_case(opened.case, opened.trends)
         self.head.show_case(opened.case)
         self.pane.select(opened.case.id)
