@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QCoreApplication, QObject, QSettings, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QSettings, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
 
 from core import codec, log, paths
@@ -26,7 +26,6 @@ from desktop.views.look import Look, set_look
 from desktop.views.window import Window
 
 DEMO = "demo"
-LOG = "wardround.log"
 WINDOW_STATE = "window.ini"
 PAINT_ONLY = "--paint-only"  # prints how the first paint went, and ends: for measurements
 HEAVY = ("llama_cpp", "onnxruntime", "scipy", "numpy", "pydicom", "PIL", "torch")
@@ -34,6 +33,9 @@ DAMAGED_QT = "This build of Qt for Python damages the interpreter. Reinstall War
 NO_SCREEN = "There is no screen here for a window. `wardround --help` lists what works without one."
 ROUNDS, DRIFT = 100, 20
 POLL_MS = 250  # Ctrl+C in a terminal is heard at the next turn of Python
+CALL = "window.raise"  # in the profile: left by a second start, taken away by the window that comes to the front
+CALLED = "Wardround is already open with this profile; its window was brought to the front."
+CALL_S = 3.0
 
 
 def run_window(argv: Sequence[str]) -> int:
@@ -53,9 +55,13 @@ def run_window(argv: Sequence[str]) -> int:
     try:
         lock.acquire()
     except WardroundError as error:
+        if error.code == "second process" and call_first(profile, CALL_S):
+            sys.stderr.write(tr(CALLED) + "\n")
+            return EXIT_DONE
         return refuse(error.text, EXIT_ACT)
     try:
-        return Session(application, profile, paint_only=PAINT_ONLY in argv).run()
+        with crash.native_faults():
+            return Session(application, profile, paint_only=PAINT_ONLY in argv).run()
     finally:
         lock.release()
 
@@ -73,6 +79,29 @@ def profile_of(argv: Sequence[str]) -> Path:
     if named in ("", DEMO):
         return paths.profile_folder(DEMO) if named else paths.profile_folder()
     return Path(named)
+
+
+def call_first(profile: Path, patience_s: float) -> bool:
+    """Ask the window that has the profile to come to the front. False: none answers, a command has it."""
+    call, end = profile / CALL, time.monotonic() + patience_s
+    try:
+        call.touch()
+        while call.exists():
+            if time.monotonic() > end:
+                call.unlink(missing_ok=True)
+                return False
+            time.sleep(0.05)
+    except OSError:
+        return False
+    return True
+
+
+def bring_forward(window: QWidget) -> None:
+    """Show a window above the others; not every system lets a program do more than ask for attention."""
+    window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+    window.show()
+    window.raise_()
+    window.activateWindow()
 
 
 def refuse(sentence: str, code: int) -> int:
@@ -116,14 +145,14 @@ class Session:
         self.window = Window(settings)
         self.window.painted.connect(self._on_painted)
         self.window.declined.connect(self.window.close)
+        self._poll = QTimer(self.window, interval=POLL_MS)
+        self._poll.timeout.connect(self._look_around)
+        self._poll.start()
 
     def run(self) -> int:
         """Show the window and work until it is closed."""
         before = sys.excepthook
         sys.excepthook = self._on_mistake
-        poll = QTimer(interval=POLL_MS)
-        poll.timeout.connect(lambda: None)
-        poll.start()
         try:
             self.window.show()
             self._application.exec()
@@ -134,10 +163,19 @@ class Session:
 
     def close(self) -> None:
         """End the worker, let go of the profile."""
+        self._poll.stop()
         self.window.close()
         if self.space is not None:
             self.space.close()
             self.space = None
+            crash.note_closed(self._profile)
+
+    def _look_around(self) -> None:
+        """Did a second start ask for this window?"""
+        call = self._profile / CALL
+        if self.space is not None and call.exists():
+            call.unlink(missing_ok=True)
+            bring_forward(self.window)
 
     def _on_painted(self) -> None:
         if self._paint_only:
@@ -158,11 +196,11 @@ class Session:
         from desktop.assembly import Workbench
         from desktop.engine import Engine
 
-        log.to_file(paths.log_folder() / LOG)
+        log.to_file(paths.log_folder() / crash.LOG)
         bench = Workbench(self._profile, settings.load(self._profile), actor())
         stores = bench.open_stores()
         engine = Engine(bench.worker_command(self._fault), journal=stores.journal, actor=bench.actor)
-        self.space = Workspace(bench, stores, engine)
+        self.space = Workspace(bench, stores, engine, abrupt=crash.note_open(self._profile))
         self.window.attach(self.space, explain)
 
     def _on_mistake(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -179,8 +217,16 @@ def explain(error: BaseException) -> str:
 
 
 def first_paint() -> dict[str, object]:
-    """Seconds from the start of the process to now, and which heavy modules are loaded."""
-    return {"seconds": round(since_start(), 3), "heavy": [name for name in HEAVY if name in sys.modules]}
+    """Seconds from the start of the process to now, processor seconds, resident bytes, heavy modules loaded."""
+    from desktop.state.processes import look_at
+
+    here = look_at(os.getpid())
+    return {
+        "seconds": round(since_start(), 3),
+        "cpu": round(time.process_time(), 3),
+        "resident": here.resident if here is not None else 0,
+        "heavy": [name for name in HEAVY if name in sys.modules],
+    }
 
 
 def since_start() -> float:

@@ -22,8 +22,13 @@ from desktop.i18n import tr
 NAME_BUSY_STEP_S = 2.0
 TICK_MS = 1000
 LADDER_MS = 250
+KILL = 9  # SIGKILL
 SLEPT_S = 5.0  # a tick this late means that the machine slept, not that the worker hangs
-RESTARTED = "The analysis process stopped unexpectedly. It was started again and goes on from the last saved step."
+GOES_ON = "{why} It was started again and goes on from the last saved step."
+SILENT = "The analysis process gave no sign of life and was ended."
+KILLED = "The analysis process was ended by the system, as happens when memory runs out."
+FAULTY = "The analysis process was stopped by a fault in a library (signal {n})."
+LEFT = "The analysis process stopped unexpectedly (code {n})."
 NOT_STARTED = "The analysis process could not be started. Restart Wardround, or run `wardround doctor` to see why."
 
 
@@ -40,6 +45,7 @@ class Engine(QObject):
     began = Signal(str)  # run
     ended = Signal(str, str)  # run, status
     restarted = Signal(str, str)  # run, sentence
+    gave_up = Signal(str, str)  # run, sentence: the same step crashed the process three times
     faulted = Signal(str)  # sentence
     stopping = Signal(str, int)  # run, rung of the ladder: 0 asked, 1 still busy, 2 ended by force
 
@@ -53,7 +59,7 @@ class Engine(QObject):
         self._queue: list[str] = []
         self._fault = ""
         self._closing = False
-        self._stalled = self._calm = self._retiring = False
+        self._stalled = self._calm = self._retiring = self._silent = False
         self._stop_asked = 0.0
         self._stage = -1
         self._heard = self._ticked = time.monotonic()
@@ -220,13 +226,23 @@ class Engine(QObject):
             self._next()
             return
         gave_up = code == 1 and status == QProcess.ExitStatus.NormalExit and bool(self._fault)
+        why = self._why(code, status)
         try:
-            self._after_end(gave_up)
+            self._after_end(gave_up, why)
         except StoreError as error:
             self.faulted.emit(error.text)
             self._rest(self._current, "failed")
 
-    def _after_end(self, gave_up: bool) -> None:
+    def _why(self, code: int, status: QProcess.ExitStatus) -> str:
+        """How the worker ended, for the person. On Unix the code of a crash is the number of its signal."""
+        silent, self._silent = self._silent, False
+        if silent:
+            return tr(SILENT)
+        if status == QProcess.ExitStatus.NormalExit:
+            return tr(LEFT, n=code)
+        return tr(KILLED) if code == KILL else tr(FAULTY, n=code)
+
+    def _after_end(self, gave_up: bool, why: str) -> None:
         """What the end of the worker means for the run under way."""
         run = self._current
         if self._stage >= 0:
@@ -237,9 +253,10 @@ class Engine(QObject):
             self._rest(run, self._journal.run(run).status)
         elif supervision.after_crash(self._journal, run, self._actor) == "stop":
             self.committed.emit(run)
+            self.gave_up.emit(run, f"{why} {tr(supervision.POISON)}")
             self._rest(run, "failed")
         else:
-            self.restarted.emit(run, tr(RESTARTED))
+            self.restarted.emit(run, tr(GOES_ON, why=why))
             self._command_run()
 
     def _forget(self) -> None:
@@ -255,6 +272,7 @@ class Engine(QObject):
         if slept:
             self._heard = now
         if self._process is not None and now - self._heard > self._patience():
+            self._silent = True
             self._process.kill()
 
     def _patience(self) -> float:

@@ -63,11 +63,12 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Interrupted(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that a closed window or a crash left behind."""
+    """A run that a closed window or a crash left behind, with the steps of it that are saved."""
 
     run_id: str
     case_id: str
     title: str
+    steps: int = 0
 
 
 def _with_stores(bench: Workbench, work: Callable[[Stores], T]) -> T:
@@ -86,10 +87,30 @@ def interrupted(bench: Workbench) -> Job[tuple[Interrupted, ...]]:
 
     def find(stores: Stores) -> tuple[Interrupted, ...]:
         last = {summary.last_run: summary for summary in stores.cases.list()}
-        rows = (row for row in stores.journal.unfinished() if row.id in last)
-        return tuple(Interrupted(run_id=row.id, case_id=row.case_id, title=last[row.id].title) for row in rows)
+        return tuple(_kept(stores, row) for row in stores.journal.unfinished() if row.id in last)
 
     return lambda progress, stop: _with_stores(bench, find)
+
+
+def kept(bench: Workbench, run_id: str) -> Job[Interrupted]:
+    """What is saved of a run whose process ended unexpectedly."""
+    return lambda progress, stop: _with_stores(bench, lambda stores: _kept(stores, stores.journal.run(run_id)))
+
+
+def _kept(stores: Stores, row: RunRow) -> Interrupted:
+    steps = len(fold(stores.journal.events(row.id)).steps)
+    return Interrupted(run_id=row.id, case_id=row.case_id, title=stores.cases.load(row.case_id).title, steps=steps)
+
+
+def problem_facts(bench: Workbench) -> Job[tuple[str, ...]]:
+    """Lines for a problem report: counts, states, settings, the machine. No word of any case, no name, no path."""
+
+    def gather(stores: Stores) -> tuple[str, ...]:
+        from desktop.state import problem
+
+        return tuple(problem.facts(bench.settings, stores))
+
+    return lambda progress, stop: _with_stores(bench, gather)
 
 
 def open_case(bench: Workbench, case_id: str, run_id: str = "") -> Job[Opened]:

@@ -77,7 +77,6 @@ class LiveRun(QObject):
         engine.began.connect(self._on_began)
         engine.ended.connect(self._on_ended)
         engine.stopping.connect(self._on_stopping)
-        engine.restarted.connect(self._on_restarted)
         engine.faulted.connect(self._on_faulted)
 
     @property
@@ -199,9 +198,6 @@ class LiveRun(QObject):
         busy = busy or (self.memory.steps[-1].text if self.memory.steps else tr("loading the model"))
         self.stopping = tr(STOPPING[stage], step=busy) if stage == 1 else tr(STOPPING[stage])
         self.changed.emit()
-
-    def _on_restarted(self, run: str, sentence: str) -> None:
-        self.told.emit("serious", sentence)
 
     def _on_faulted(self, sentence: str) -> None:
         self.told.emit("critical", sentence)

@@ -19,9 +19,18 @@ if TYPE_CHECKING:
 class Workspace(QObject):
     """What the pages share: the bench for jobs, the window's own stores, the live run."""
 
-    def __init__(self, bench: Workbench, stores: Stores, engine: Engine, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        stores: Stores,
+        engine: Engine,
+        parent: QObject | None = None,
+        *,
+        abrupt: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.bench = bench
+        self.abrupt = abrupt  # the window of this profile was not closed the last time: it crashed, or the power failed
         self._stores = stores
         self.engine = engine
         self.live = LiveRun(stores.journal, engine, bench.actor, self)

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.domain.case import Case
 from core.domain.evidence import Evidence
 from core.domain.memory import WorkingMemory
+from desktop import crash
 from desktop.i18n import tr
 from desktop.operation import Explain, Job, Operation
 from desktop.state import jobs
@@ -23,6 +24,7 @@ from desktop.state.report_files import Paper
 from desktop.state.settings_form import Value
 from desktop.state.source import Source, resolve
 from desktop.state.workspace import Workspace
+from desktop.views.crash_notice import CLOSED_BADLY, Crash
 
 TAKE_MS = 100  # how often the files that an import told of are taken over: one batch, not one signal a file
 
@@ -39,6 +41,8 @@ class Desk(QObject):
     import_moved = Signal(int, int, str)
     import_over = Signal(object, str)  # Case or None, sentence of the failure
     left_over = Signal(object)  # Interrupted
+    crashed = Signal(object)  # Crash
+    problem_written = Signal(str)
     settings_changed = Signal()
 
     def __init__(self, space: Workspace, cases: CaseList, explain: Explain, parent: QObject | None = None) -> None:
@@ -58,6 +62,8 @@ class Desk(QObject):
         space.live.settled.connect(self._on_settled)
         space.live.told.connect(self.told)
         space.live.changed.connect(self._on_live)
+        space.engine.restarted.connect(self._on_worker_crash)
+        space.engine.gave_up.connect(self._on_worker_crash)
 
     def work(
         self,
@@ -104,8 +110,31 @@ class Desk(QObject):
         self.run_started.emit()
 
     def _on_interrupted(self, found: tuple[Interrupted, ...]) -> None:
+        """After a crash of the window the notice offers the newest one; the others have a line each."""
+        if self.space.abrupt:
+            self.space.abrupt = False
+            self.crashed.emit(Crash(happened=tr(CLOSED_BADLY), left=found[0] if found else None))
+            found = found[1:]
         for left in found:
             self.left_over.emit(left)
+
+    def _on_worker_crash(self, run: str, sentence: str) -> None:
+        def tell(left: Interrupted) -> None:
+            self.crashed.emit(Crash(happened=sentence, left=left, goes_on=True))
+
+        self.work(jobs.kept(self.space.bench, run), tell)
+
+    def report_problem(self, happened: str) -> None:
+        """Write a report without case text, and tell where it lies."""
+
+        def write(facts: tuple[str, ...]) -> None:
+            path = crash.report(happened, facts)
+            if path == crash.NOT_WRITTEN:
+                self.told.emit("critical", tr("The report could not be written: the log folder refuses it."))
+            else:
+                self.problem_written.emit(path)
+
+        self.work(jobs.problem_facts(self.space.bench), write)
 
     # ----------------------------------------------------------------------------------------- import
 

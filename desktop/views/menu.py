@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
@@ -14,6 +14,7 @@ MENU = (
     "import_files", "import_folder", "", "next_mode", "zoom_in", "zoom_out", "zoom_reset", "", "show_knowledge",
     "show_models", "show_settings", "toggle_pane", "show_keys",
 )  # fmt: skip
+KEYLESS = {"report_problem": "Report a problem…", "show_about": "About Wardround"}  # by the window's methods
 
 
 def actions(window: QWidget) -> dict[str, QAction]:
@@ -29,12 +30,13 @@ def actions(window: QWidget) -> dict[str, QAction]:
     return acts
 
 
-def menu(window: QWidget, acts: Mapping[str, QAction], about: Callable[[], None]) -> QMenu:
+def menu(window: QWidget, acts: Mapping[str, QAction]) -> QMenu:
     """The menu of the window."""
     made = QMenu(window)
     for name in MENU:
         made.addAction(acts[name]) if name else made.addSeparator()
-    made.addAction(tr("About Wardround"), about)
+    for name, words in KEYLESS.items():
+        made.addAction(tr(words), getattr(window, name))
     made.addSeparator()
     made.addAction(acts["close"])
     return made

@@ -25,6 +25,7 @@ from desktop.views.arrivals import Arrivals
 from desktop.views.case_page import CasePage
 from desktop.views.case_pane import CasePane
 from desktop.views.consent_page import ConsentPage
+from desktop.views.crash_notice import BY_HAND, CrashNotice, ProblemReport
 from desktop.views.desk import Desk
 from desktop.views.dropping import dropped_paths
 from desktop.views.empty_page import EmptyPage
@@ -80,7 +81,7 @@ class Window(QMainWindow):
         self._build()
         self._connect()
         self.acts = menu.actions(self)
-        self.menu = menu.menu(self, self.acts, self.show_about)
+        self.menu = menu.menu(self, self.acts)
         menu.hang(self.menu, self.pane.menu_button)
         look().changed.connect(self._on_look)
         self._on_look()
@@ -108,8 +109,9 @@ class Window(QMainWindow):
         self.room.addWidget(self.empty)
         self.room.addWidget(case)
         self.strips = Strips()
+        self.crash = CrashNotice()
         right = QWidget()
-        pieces.column(right, self.strips, self.room, gap=0, stretch=self.room)
+        pieces.column(right, self.crash, self.strips, self.room, gap=0, stretch=self.room)
         self.split = QSplitter()
         self.split.addWidget(self.pane)
         self.split.addWidget(right)
@@ -150,6 +152,8 @@ class Window(QMainWindow):
         self.panel.wanted.connect(self.show_evidence)
         self.finding.arrived.connect(self._show_place)
         self.history.arrived.connect(self._show_run)
+        self.crash.resumed.connect(lambda left: self._with_desk(lambda desk: desk.resume(left)))
+        self.crash.report_wanted.connect(lambda why: self._with_desk(lambda desk: desk.report_problem(why)))
         self.report_page.export_wanted.connect(self.export)
 
     def _restore(self) -> None:
@@ -173,6 +177,8 @@ class Window(QMainWindow):
         desk.report_ready.connect(self._on_report)
         desk.exported.connect(self._on_exported)
         desk.left_over.connect(self._offer_resume)
+        desk.crashed.connect(self.crash.show_crash)
+        desk.problem_written.connect(lambda path: ProblemReport(self, path).open())
         desk.settings_changed.connect(lambda: self.case_page.composer.show_model(space.model))
         self.arrivals.attach(desk)
         self.resources.attach(space)
@@ -208,6 +214,7 @@ class Window(QMainWindow):
         self.pane.list.setFocus()
         self._with_desk(Desk.refresh)
         self._with_desk(Desk.find_interrupted)
+        self._with_desk(self.library.make_vectors)
 
     def _with_desk(self, act: Callable[[Desk], object]) -> None:
         """Do something once there is a profile and consent; before that nothing happens."""
@@ -445,6 +452,10 @@ class Window(QMainWindow):
     def show_knowledge(self) -> None:
         """Guidelines, vocabularies and their search, in the place of the case."""
         self._with_desk(self.library.knowledge)
+
+    def report_problem(self) -> None:
+        """Write down what a person who helps needs to know, without a word of any case."""
+        self._with_desk(lambda desk: desk.report_problem(tr(BY_HAND)))
 
     def show_about(self) -> None:
         About(self, self.desk.space.model if self.desk else "").open()

@@ -10,16 +10,29 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.errors import EXIT_ACT, EXIT_BUG, EXIT_DONE
 from core.store.database import ProfileLock
 from desktop import app
-from desktop.app import NO_SCREEN, Session, counts_are_stable, has_screen, profile_of, run_window
+from desktop.app import (
+    CALL,
+    CALLED,
+    NO_SCREEN,
+    Session,
+    call_first,
+    counts_are_stable,
+    has_screen,
+    profile_of,
+    run_window,
+)
+from desktop.state.processes import look_at
 from desktop.views.look import look
 from tests.helpers.program import command
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", r"support raise\(\)", extend=True)
 ROOT = Path(__file__).resolve().parents[2]
 Opener = Callable[..., Session]
 
@@ -36,14 +49,57 @@ def test_damaged_qt_is_refused(
     assert "damages the interpreter" in capsys.readouterr().err
 
 
-def test_second_window_is_refused_with_a_sentence(
-    qtbot: QtBot, profile: Path, capsys: pytest.CaptureFixture[str]
+def test_window_beside_a_command_is_refused_with_a_sentence(
+    qtbot: QtBot, profile: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nobody answers the call for a window, and it is taken back."""
+    monkeypatch.setattr(app, "CALL_S", 0.1)
     lock = ProfileLock(profile)
     lock.acquire()
     assert run_window(["wardround"]) == EXIT_ACT
     assert "already open" in capsys.readouterr().err
+    assert [path.name for path in profile.iterdir()] == ["profile.lock"]
     lock.release()
+    assert not call_first(profile / "absent", 0.1)
+
+
+def test_complaint_B5_a_second_start_raises_the_first_window(qtbot: QtBot, open_window: Opener, place: Path) -> None:
+    """Slicer/Slicer#9203, #8638: nothing is seen for long, so people start a second copy."""
+    lock = ProfileLock(place)
+    lock.acquire()
+    window = open_window().window
+    window.showMinimized()
+    second = subprocess.Popen(
+        command("--profile", str(place)),
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=30_000)
+    _, said = second.communicate()
+    lock.release()
+    assert (second.returncode, said) == (EXIT_DONE, CALLED + "\n")
+    assert not window.isMinimized()
+    assert window.isVisible()
+    assert not (place / CALL).exists()
+
+
+def test_complaint_B6_an_idle_window_does_not_grow(qtbot: QtBot, open_window: Opener) -> None:
+    """open-webui/open-webui#4188, #16596: idle memory. 8 h idle are 10,000 ticks of every timer of the window."""
+    window = open_window().window
+    window.resources.click()
+    timers = [timer for timer in window.findChildren(QTimer) if timer.isActive() and not timer.isSingleShot()]
+    assert window.resources.timer in timers
+    assert len(timers) >= 2
+    for tick in range(10_500):
+        if tick == 500:  # caches are warm
+            before = look_at(os.getpid())
+        for timer in timers:
+            timer.timeout.emit()
+        if tick % 250 == 0:
+            QApplication.processEvents()
+    after = look_at(os.getpid())
+    assert after.resident - before.resident <= 5 << 20
 
 
 def test_profile_is_named_in_both_spellings(home: Path) -> None:
@@ -52,9 +108,11 @@ def test_profile_is_named_in_both_spellings(home: Path) -> None:
     assert profile_of(["w", "--profile=/somewhere"]) == Path("/somewhere")
 
 
-def test_first_paint_is_short_and_imports_nothing_heavy(home: Path) -> None:
-    """Target of the product: 1.5 s on an idle machine; here with a factor of 2, least of three."""
-    seconds = []
+def test_complaint_B5_first_paint_is_short_and_imports_nothing_heavy(home: Path) -> None:
+    """Slicer/Slicer#9203, #8638: tens of seconds to start. Targets (P1): 1.5 s wall, 0.6 s of processor, 160 MiB on an
+    idle machine; here with a factor of 2, least of three.
+    """
+    seconds, cpu, resident = [], [], []
     for _ in range(3):
         done = subprocess.run(
             [sys.executable, "-m", "desktop", "--paint-only"],
@@ -69,7 +127,11 @@ def test_first_paint_is_short_and_imports_nothing_heavy(home: Path) -> None:
         said = json.loads(done.stdout)
         assert said["heavy"] == []
         seconds.append(said["seconds"])
+        cpu.append(said["cpu"])
+        resident.append(said["resident"])
     assert min(seconds) <= 3.0
+    assert min(cpu) <= 1.2
+    assert 20 << 20 < min(resident) <= 320 << 20
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
