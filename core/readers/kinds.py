@@ -101,8 +101,9 @@ REFUSED = {
     "protected office document": ("password", "This office document is protected by a password."),
 }
 BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-# Group 0002 or 0008 in little endian, then a VR in capitals or a 4-byte length: DICOM without its 128-byte preamble.
+# Group 0002 or 0008, with its length first or another element: DICOM without its 128-byte preamble.
 BARE_GROUPS = (b"\x02\x00", b"\x08\x00", b"\x00\x08")
+GROUP_LENGTHS = (b"\x00\x00UL\x04\x00", b"\x00\x00\x04\x00\x00\x00")
 
 
 def extension(name: str) -> str:
@@ -126,7 +127,8 @@ def looks_like(data: bytes) -> str:
         return _written(data)
     if ONNX.match(data) or _is_safetensors(data):
         return "model file"
-    return "DICOM file" if data[:2] in BARE_GROUPS and data[2:4] != b"\x00\x00" else "unknown binary data"
+    is_bare = data[:2] in BARE_GROUPS and (data[2:4] != b"\x00\x00" or data[2:8] in GROUP_LENGTHS)
+    return "DICOM file" if is_bare else "unknown binary data"
 
 
 def _signed(data: bytes) -> str:

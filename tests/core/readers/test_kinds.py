@@ -39,6 +39,7 @@ def office(content_type: str) -> bytes:
         ("a.dcm", DICOM, "DICOM file"),
         ("slice.ima", DICOM, "DICOM file"),
         ("bare", BARE, "DICOM file"),
+        ("bare with its meta", b"\x02\x00\x00\x00UL\x04\x00\xba\x00\x00\x00", "DICOM file"),
         ("a.pdf", b"%PDF-1.7", "PDF"),
         ("scan", b"%PDF-1.7", "PDF"),
         ("letter.docx", WORD, "Word document"),
