@@ -6,9 +6,7 @@ the row id.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -18,6 +16,8 @@ import msgspec
 import pytest
 
 import models
+from core.bench.loaders.mcq import load_mirage
+from core.bench.loaders.medcalc import load_medcalc
 from core.domain.assessment import Assessment
 from core.domain.case import Case
 from core.domain.ports import Backbone
@@ -37,7 +37,6 @@ from tests.helpers import workup
 
 EACH = 10
 CPU_S = 1.0  # direct.md acceptance 8: model off, after import
-LARGEST_FIELD = 1 << 24
 PACK = "smollm2-135m-instruct-q4_1"
 
 pytestmark = pytest.mark.data
@@ -55,14 +54,8 @@ def lowest(rows: Mapping[str, str], count: int) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def texts(data: Path) -> dict[str, str]:
     """Ten notes and ten vignettes, by name."""
-    before = csv.field_size_limit(LARGEST_FIELD)
-    try:
-        with (data / "bench/medcalc/test_data.csv").open(encoding="utf-8", newline="") as stream:
-            notes = {row["Row Number"]: row["Patient Note"] for row in csv.DictReader(stream)}
-    finally:
-        csv.field_size_limit(before)  # the limit is the whole process's; the product's reader relies on it
-    rows = json.loads((data / "bench/mirage/benchmark.json").read_text("utf-8"))["medqa"]
-    vignettes = {key: row["question"] for key, row in rows.items() if "-year-old" in row["question"]}
+    notes = {row.id: row.note for row in load_medcalc(data)}
+    vignettes = {row.id: row.question for row in load_mirage(data, "medqa") if "-year-old" in row.question}
     named = {f"note-{key}": text for key, text in lowest(notes, EACH).items()}
     return named | {f"vignette-{key}": text for key, text in lowest(vignettes, EACH).items()}
 

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from core.bench.loaders.entities import load_ncbi_disease
 from core.retrieval.dictionary import Dictionary, WordLists
 from core.retrieval.importing import import_knowledge
 from core.retrieval.sources.material import Options
@@ -114,25 +115,11 @@ def test_the_citation_is_a_document_by_its_labels(data: Path, tmp_path: Path) ->
     opened.close()
 
 
-def sentences(path: Path) -> Iterator[tuple[str, set[tuple[int, int]]]]:
-    """Text and exact spans of the diseases of each sentence of a file in IOB form."""
-    for block in path.read_text("utf-8").split("\n\n"):
-        rows = [line.split("\t") for line in block.splitlines() if line]
-        text, spans, begin = "", [], None
-        for token, tag in rows:
-            if tag != "I-Disease" and begin is not None:
-                spans.append((begin, len(text)))
-                begin = None
-            text = f"{text} {token}" if text else token
-            begin = len(text) - len(token) if tag == "B-Disease" else begin
-        spans += [(begin, len(text))] if begin is not None else []
-        yield text, set(spans)
-
-
 def test_disease_names_are_found_by_exact_span(dictionary: Dictionary, data: Path) -> None:
     right = said = gold = 0
-    for text, spans in sentences(data / "bench" / "ncbi_disease" / "devel.tsv"):
-        found = {(e.start, e.end) for e in dictionary.find(text) if e.kind in ("disease", "finding")}
+    for sentence in load_ncbi_disease(data):
+        spans = {(span.start, span.end) for span in sentence.spans}
+        found = {(e.start, e.end) for e in dictionary.find(sentence.text) if e.kind in ("disease", "finding")}
         right, said, gold = right + len(found & spans), said + len(found), gold + len(spans)
     assert gold == 787
     assert 2 * right / (said + gold) >= 0.55
@@ -140,7 +127,7 @@ def test_disease_names_are_found_by_exact_span(dictionary: Dictionary, data: Pat
 
 @pytest.mark.perf
 def test_a_note_takes_two_milliseconds(dictionary: Dictionary, data: Path) -> None:
-    text = " ".join(text for text, _ in sentences(data / "bench" / "ncbi_disease" / "devel.tsv"))
+    text = " ".join(sentence.text for sentence in load_ncbi_disease(data))
     note = " ".join(text.split()[:500])
     best = min(_seconds(dictionary, note) for _ in range(30))
     assert best < 0.004  # the target is 2 ms on an idle core; limits carry a factor of two
