@@ -55,7 +55,11 @@ class Derivation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """A condition of the starter set, or of an imported guideline, then with derived clues: from where."""
+    """A condition of the starter set, or of an imported guideline, then with derived clues: from where.
+
+    `arises_from` names the conditions (slugs) that can be its source, `beyond_source` the concepts that none of them
+    explains (sepsis and a local infection).
+    """
 
     slug: str
     title: str
@@ -73,6 +77,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     clues: tuple[Clue, ...] = ()
     rules: tuple[Rule, ...] = ()
     derivations: tuple[Derivation, ...] = ()
+    arises_from: tuple[str, ...] = ()
+    beyond_source: tuple[str, ...] = ()
 
     def derivation(self, concept: str) -> Derivation | None:
         """Where the derived clue of that concept was read."""

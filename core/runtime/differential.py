@@ -14,7 +14,7 @@ from core.domain.hypothesis import Differential, Hypothesis, Reason
 from core.domain.ports import Found, Knowledge
 from core.runtime import contradictions as contradicting
 from core.runtime import gaps as gap_rules
-from core.runtime import weighing, wording
+from core.runtime import sources, weighing, wording
 from core.runtime.contradictions import Contradiction
 from core.runtime.evidence_book import EvidenceBook
 from core.runtime.ledger import Ledger, Patient
@@ -70,7 +70,8 @@ def candidates(
         retrieval=_retrieval(found, knowledge),
         raised=_raised(findings, knowledge),
     )
-    return ledger, scored
+    settled = sources.settle(scored, ledger, weights)
+    return ledger, tuple(sorted(settled, key=lambda s: (-s.structural, s.condition.slug)))
 
 
 def _retrieval(found: Found, knowledge: Knowledge) -> dict[str, float]:

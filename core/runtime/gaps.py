@@ -15,7 +15,7 @@ from core.domain.condition import Clue
 from core.domain.evidence import Gap, Obtain, Question
 from core.domain.hypothesis import Band
 from core.domain.ports import Knowledge
-from core.runtime import weighing, wording
+from core.runtime import sources, weighing, wording
 from core.runtime.ledger import Ledger, State
 from core.runtime.perception import analytes
 from core.runtime.weighing import Scored
@@ -150,12 +150,16 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         """How they would stand if one concept were settled; only conditions that it touches are weighed again."""
         assumed = self.ledger.assume(concept, state)
         return self.outcome(
-            [
-                weighing.weigh(s.condition, assumed, self.weights, retrieval=s.retrieval, raised_by=s.raised_by)
-                if any(self.ledger.bears_on(concept, w.clue.concept) for w in s.weights)
-                else s
-                for s in self.scored
-            ]
+            sources.settle([self._again(s, concept, assumed) for s in self.scored], assumed, self.weights)
+        )
+
+    def _again(self, scored: Scored, concept: str, assumed: Ledger) -> Scored:
+        """The condition weighed with a concept settled, where that touches it or a condition that it arises from."""
+        touched = any(self.ledger.bears_on(concept, w.clue.concept) for w in scored.weights)
+        if not touched and not scored.condition.arises_from:
+            return scored
+        return weighing.weigh(
+            scored.condition, assumed, self.weights, retrieval=scored.retrieval, raised_by=scored.raised_by
         )
 
 

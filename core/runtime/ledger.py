@@ -16,6 +16,7 @@ import msgspec
 
 from core.domain.evidence import Finding
 from core.domain.ports import Knowledge
+from core.runtime.perception.known import KNOWN
 from core.runtime.perception.numbers import IMPLAUSIBLE
 
 State = Literal["present", "absent", "contradicted", "unknown"]
@@ -61,8 +62,7 @@ class Ledger:
         counting = [finding for finding in self.findings if _counts(finding)]
         self._measured = _measured(self.findings)
         self._concepts = {finding.id: finding.concept for finding in counting}
-        self._measured = _measured(self.findings)
-        self._concepts = {finding.id: finding.concept for finding in counting}
+        self._told = frozenset(finding.id for finding in counting if finding.note == KNOWN)
         self._said = {finding.concept: finding for finding in counting if finding.extractor == CLINICIAN}
         for finding in counting:
             self._enter(finding)
@@ -123,6 +123,10 @@ class Ledger:
         present = {self._concepts[identifier] for found in self._present.values() for identifier in found}
         return frozenset(above for concept in present for above in self._knowledge.ancestors(concept) - {concept})
 
+    def known_before(self, concept: str) -> tuple[str, ...]:
+        """The findings that tell a disease, or a kind of it, as one that the patient had before today."""
+        return tuple(identifier for identifier in self._present.get(concept, ()) if identifier in self._told)
+
     def is_kind_of(self, concept: str, other: str) -> bool:
         """Is a concept a special form of another?"""
         return concept != other and other in self._knowledge.ancestors(concept)
@@ -145,9 +149,6 @@ class Ledger:
         absent = [
             finding for above in sorted(self._knowledge.ancestors(concept)) for finding in self._absent.get(above, ())
         ]
-        if present and absent and not self._measured.isdisjoint(present):
-            words = (identifier for identifier in absent if identifier not in self._measured)
-            return Standing("present", tuple(present), tuple(words))
         if present and absent and not self._measured.isdisjoint(present):
             words = (identifier for identifier in absent if identifier not in self._measured)
             return Standing("present", tuple(present), tuple(words))

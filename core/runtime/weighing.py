@@ -118,9 +118,33 @@ def weigh(
     """
     rows = [_weight(clue, ledger, weights) for clue in condition.clues if applies(clue.applies, ledger.patient)]
     rows = [_once(row, rows, ledger, weights) for row in rows]
+    rows = _known_before(condition, rows, ledger, weights)
+    plain = Scored(condition=condition, weights=(), structural=0.0, retrieval=retrieval, raised_by=raised_by)
+    return rescored(plain, rows, weights)
+
+
+def rescored(scored: Scored, rows: Sequence[Weight], weights: Weighing) -> Scored:
+    """The condition with these rows: S(c) of direct.md section 3.2 over them."""
     size = math.sqrt(1 + math.fsum(abs(strength_weight(row.clue, weights)) for row in rows))
-    score = math.fsum(row.contribution for row in rows) / size + weights.retrieval * retrieval
-    return Scored(condition=condition, weights=tuple(rows), structural=score, retrieval=retrieval, raised_by=raised_by)
+    score = math.fsum(row.contribution for row in rows) / size + weights.retrieval * scored.retrieval
+    return msgspec.structs.replace(scored, weights=tuple(rows), structural=score)
+
+
+def _known_before(condition: Condition, rows: list[Weight], ledger: Ledger, weights: Weighing) -> list[Weight]:
+    """A condition that was known before today is no explanation of today (direct.md section 3.1).
+
+    That it is known counts against it, as a row of its own, instead of for it; today's findings count as ever.
+    """
+    known = ledger.known_before(condition.concept)
+    if not known:
+        return rows
+    own = next((row.clue for row in rows if row.clue.concept == condition.concept), None)
+    citation = own.citation if own is not None else condition.sources[0].key if condition.sources else ""
+    clue = Clue(concept=condition.concept, strength="against", obtain="history", citation=citation)
+    row = Weight(
+        clue=clue, standing=Standing("present", known), contribution=contribution(clue, Standing("present"), weights)
+    )
+    return [*(other for other in rows if other.clue.concept != condition.concept), row]
 
 
 def _weight(clue: Clue, ledger: Ledger, weights: Weighing) -> Weight:

@@ -17,6 +17,7 @@ from core.domain.evidence import Finding, Polarity, Quantity, Time, Who
 from core.domain.passage import Concept
 from core.domain.ports import Annotated, Knowledge
 from core.runtime.perception.drafts import ALLERGY, MEDICATION, NOTES, Draft, note_source
+from core.runtime.perception.known import KNOWN, is_known_before
 from core.runtime.perception.susceptibility import is_tested
 
 Span = tuple[int, int]
@@ -129,8 +130,21 @@ def _draft(
             who=cast(Who, annotated.who),
             value=value,
             collected_at=note.written_on or None,
+            note=KNOWN if _is_known(note.text, annotated, concept) else "",
         )
     )
+
+
+def _is_known(text: str, annotated: Annotated, concept: Concept) -> bool:
+    """Whether a disease or finding is the patient's from before today."""
+    if concept.kind in _DRUGS or (annotated.polarity, annotated.time, annotated.who) != (
+        "present",
+        "current",
+        "patient",
+    ):
+        return False
+    mention = annotated.mention
+    return is_known_before(text, mention.start, mention.end, disease=concept.kind == "disease")
 
 
 def _amount(dose: re.Match[str] | None) -> Quantity | None:
