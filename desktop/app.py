@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QCoreApplication, QObject, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
 
 from core import codec, log, paths
@@ -96,14 +96,6 @@ def call_first(profile: Path, patience_s: float) -> bool:
     return True
 
 
-def bring_forward(window: QWidget) -> None:
-    """Show a window above the others; not every system lets a program do more than ask for attention."""
-    window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
-    window.show()
-    window.raise_()
-    window.activateWindow()
-
-
 def refuse(sentence: str, code: int) -> int:
     """Say why the window does not open: in a box, and for scripts on the error output."""
     sys.stderr.write(sentence + "\n")
@@ -175,7 +167,7 @@ class Session:
         call = self._profile / CALL
         if self.space is not None and call.exists():
             call.unlink(missing_ok=True)
-            bring_forward(self.window)
+            self.window.come_forward()
 
     def _on_painted(self) -> None:
         if self._paint_only:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
+from PySide6.QtCore import QSettings, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from core.domain.case_find import Hit
 from core.domain.notices import INTENDED_USE, notice
 from desktop.i18n import tr
-from desktop.operation import Explain, Operation
+from desktop.operation import Explain
 from desktop.state import settings_form
 from desktop.state.case_list import CaseList
 from desktop.state.jobs import Interrupted, Opened, Shown
@@ -30,16 +30,15 @@ from desktop.views.desk import Desk
 from desktop.views.dropping import dropped_paths
 from desktop.views.empty_page import EmptyPage
 from desktop.views.evidence_panel import EvidencePanel
-from desktop.views.flow import Turning
+from desktop.views.frame import Frame
 from desktop.views.full_page import FullPage
 from desktop.views.history import History
 from desktop.views.keys import KeySheet
 from desktop.views.library import Library
-from desktop.views.look import MODES, look
+from desktop.views.look import look
 from desktop.views.patient_head import PatientHead
 from desktop.views.pieces import text
 from desktop.views.report_page import ReportPage
-from desktop.views.resources import ResourceLine, ResourcePanel
 from desktop.views.run_page import RunPage
 from desktop.views.search import Search
 from desktop.views.settings_dialog import SettingsDialog
@@ -50,18 +49,14 @@ FULL = 2  # in the room: nothing, the case, then the pages of the whole profile
 NARROW = 1040  # below this width the case list gives way to the open case
 
 
-class Window(QMainWindow):
+class Window(Frame):
     """One window a profile."""
 
-    painted = Signal()
     declined = Signal()
 
     def __init__(self, settings: QSettings | None = None) -> None:
-        super().__init__()
-        self.setWindowTitle("Wardround")
+        super().__init__(settings)
         self.setAcceptDrops(True)
-        self._settings = settings
-        self._first = True
         self._narrow = False
         self._under = 0
         self.desk: Desk | None = None
@@ -83,9 +78,9 @@ class Window(QMainWindow):
         self.acts = menu.actions(self)
         self.menu = menu.menu(self, self.acts)
         menu.hang(self.menu, self.pane.menu_button)
-        look().changed.connect(self._on_look)
-        self._on_look()
-        self._restore()
+        look().changed.connect(self._give_way)
+        self._give_way()
+        self.restore()
 
     # -------------------------------------------------------------------------------------- building
 
@@ -104,14 +99,14 @@ class Window(QMainWindow):
         self.research.setContentsMargins(16, 2, 16, 2)
         self.research.hide()
         case = QWidget()
-        pieces.column(case, self.head, self.research, self.history.notice, self.beside, gap=0, stretch=self.beside)
+        pieces.column(case, self.head, self.history.notice, self.beside, gap=0, stretch=self.beside)
         self.room = QStackedWidget()
         self.room.addWidget(self.empty)
         self.room.addWidget(case)
         self.strips = Strips()
         self.crash = CrashNotice()
         right = QWidget()
-        pieces.column(right, self.crash, self.strips, self.room, gap=0, stretch=self.room)
+        pieces.column(right, self.research, self.crash, self.strips, self.room, gap=0, stretch=self.room)
         self.split = QSplitter()
         self.split.addWidget(self.pane)
         self.split.addWidget(right)
@@ -120,22 +115,10 @@ class Window(QMainWindow):
         self.split.setCollapsible(0, True)
         self.split.setCollapsible(1, False)
         work = QWidget()
-        self.figures = ResourcePanel()
-        pieces.column(work, self.split, self.figures, self._foot(), gap=0, stretch=self.split)
+        pieces.column(work, self.split, self.figures, self.foot(), gap=0, stretch=self.split)
         self.whole = QStackedWidget()
         self.whole.addWidget(work)
         self.setCentralWidget(self.whole)
-
-    def _foot(self) -> QWidget:
-        foot = pieces.panel("foot")
-        self.network = text(outbound(), "small", wrap=False)
-        said = text(notice("N8"), "small", wrap=False)
-        said.setMinimumWidth(80)
-        self.resources = ResourceLine(self.figures)
-        facts = QWidget()
-        pieces.row(facts, self.resources, self.network, gap=24)
-        pieces.row(foot, Turning(said, facts, gap=24, stretch=said), margins=(16, 3, 16, 3))
-        return foot
 
     def _connect(self) -> None:
         self.pane.chosen.connect(lambda case_id: self._with_desk(lambda desk: desk.open_case(case_id)))
@@ -155,13 +138,6 @@ class Window(QMainWindow):
         self.crash.resumed.connect(lambda left: self._with_desk(lambda desk: desk.resume(left)))
         self.crash.report_wanted.connect(lambda why: self._with_desk(lambda desk: desk.report_problem(why)))
         self.report_page.export_wanted.connect(self.export)
-
-    def _restore(self) -> None:
-        kept = self._settings.value("window/geometry") if self._settings else None
-        if isinstance(kept, QByteArray) and self.restoreGeometry(kept):
-            return
-        room = self.screen().availableGeometry().size()
-        self.resize(QSize(min(1360, room.width()), min(860, room.height())))
 
     # --------------------------------------------------------------------------------- the profile
 
@@ -421,18 +397,6 @@ class Window(QMainWindow):
         else:
             self.panel.close_panel()
 
-    def zoom_in(self) -> None:
-        look().step_zoom(1)
-
-    def zoom_out(self) -> None:
-        look().step_zoom(-1)
-
-    def zoom_reset(self) -> None:
-        look().step_zoom(0)
-
-    def next_mode(self) -> None:
-        look().set_mode(MODES[(MODES.index(look().mode) + 1) % len(MODES)])
-
     def show_keys(self) -> None:
         KeySheet(self).open()
 
@@ -462,18 +426,8 @@ class Window(QMainWindow):
 
     # ----------------------------------------------------------------------------------------- Qt
 
-    def _on_look(self) -> None:
-        self._give_way()
-        self.setWindowIcon(QIcon(look().pixmap("mark", "accent", 64, 1.0)))
-
     def _fetch(self, sha256: str, done: Callable[[bytes], None], failed: Callable[[str], None]) -> None:
         self._with_desk(lambda desk: desk.fetch_picture(sha256, done, failed))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self._first:
-            self._first = False
-            QTimer.singleShot(0, self.painted.emit)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A narrow window gives its room to the open case; the list comes back with the width."""
@@ -488,11 +442,3 @@ class Window(QMainWindow):
 
     def _room_for_page(self) -> None:
         self.pane.setHidden(self._narrow and self.room.currentIndex() != 0)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        if self._settings is not None:
-            self._settings.setValue("window/geometry", self.saveGeometry())
-            self._settings.sync()
-        self.hide()
-        Operation.end_all()
-        super().closeEvent(event)
