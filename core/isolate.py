@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, cast
 
 import msgspec
 
@@ -143,11 +143,16 @@ class Child:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )
         _widen(self._process.stdin, self._process.stdout)
-        self._questions: queue.Queue[tuple[Any, bytes] | None] = queue.Queue()
-        self._answers: queue.Queue[tuple[bytes, bytes] | Lost] = queue.Queue()
+        self._questions: queue.SimpleQueue[tuple[Any, bytes] | None] = queue.SimpleQueue()
+        self._owed: queue.SimpleQueue[bool] = queue.SimpleQueue()  # one for every question, then False
+        self._answers: queue.SimpleQueue[tuple[bytes, bytes] | Lost] = queue.SimpleQueue()
         self._is_over = False
-        self._thread = threading.Thread(target=self._talk, name="decode child", daemon=True)
-        self._thread.start()
+        # Two, so that the next question lies in the pipe before the answer to this one is out of it.
+        self._threads = [
+            threading.Thread(target=work, name="decode child", daemon=True) for work in (self._speak, self._listen)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def ask(
         self, header: Any, blob: bytes = b"", *, seconds: float, stop: threading.Event
@@ -189,27 +194,33 @@ class Child:
         self.kill()
 
     def kill(self) -> None:
-        """End the child and its thread now, whatever it was still to be asked. Safe to call twice."""
+        """End the child and its threads now, whatever it was still to be asked. Safe to call twice."""
         self._is_over = True
         self._process.kill()
         self._process.wait()
         self._questions.put(None)
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None and not stream.closed:
                 _close(stream)
 
-    def _talk(self) -> None:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            return
+    def _speak(self) -> None:
+        stdin = self._process.stdin
         while (question := self._questions.get()) is not None and not self._is_over:
-            self._answers.put(self._exchange(stdin, stdout, question))
+            self._owed.put(True)
+            with contextlib.suppress(OSError, ValueError):  # it has gone: the other thread will hear that
+                write_frame(cast(BinaryIO, stdin), *question)
+        self._owed.put(False)
         _close(stdin)  # end of input is how the child learns that it may go
 
-    def _exchange(self, stdin: Any, stdout: Any, question: tuple[Any, bytes]) -> tuple[bytes, bytes] | Lost:
+    def _listen(self) -> None:
+        """One answer for every question, so that a child that babbles fills no memory."""
+        while self._owed.get():
+            self._answers.put(self._heard(cast(BinaryIO, self._process.stdout)))
+
+    def _heard(self, stdout: BinaryIO) -> tuple[bytes, bytes] | Lost:
         try:
-            write_frame(stdin, *question)
             answer = read_frame(stdout)
         except ValueError:
             return Lost("garbled")
