@@ -236,6 +236,15 @@ def test_each_bad_file_gets_its_own_card(answers: Answers, name: str, code: str,
     assert (refused.code, words in refused.reason) == (code, True), refused
 
 
+UNUSUAL = ("deflated.dcm", "nested.dcm", "nested-lengths.dcm", "frames.dcm", "enhanced.dcm", "odd-name", "padded.dcm")
+
+
+def test_complaint_F1_unusual_files_that_are_valid_have_no_card(answers: Answers) -> None:
+    """nroduit/Weasis#810: a misleading message for valid files."""
+    assert [name for name in UNUSUAL if not isinstance(answers[name][1], Rendered)] == []
+    assert len(UNUSUAL) >= 6
+
+
 def test_every_code_but_those_of_a_dying_child_is_there() -> None:
     codes = {code for _, _, code, _ in HOSTILE}
     assert codes == {f"D{n:02}" for n in (*range(1, 10), 13, *range(15, 20))}

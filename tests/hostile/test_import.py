@@ -89,6 +89,10 @@ def bomb() -> bytes:
     return packer.compress(b"\0" * (66 << 20)) + packer.flush()
 
 
+def deflated_bomb() -> bytes:
+    return deflated(bomb())
+
+
 def nested(depth: int) -> bytes:
     """A sequence within a sequence within a sequence ..."""
     inner = Dataset()
@@ -159,7 +163,7 @@ HOSTILE: list[tuple[str, Maker, str]] = [
     ("cut-header.dcm", lambda: ours("CT_small.dcm")[:300],
      N5.format("the DICOM file is cut short or damaged: no element of its header could be read")),
     ("huge.dcm", huge, N5.format("the image is too large: 65535 x 65535 x 4 (16.0 GiB), the limit is 2.0 GiB")),
-    ("deflate-bomb.dcm", lambda: deflated(bomb()), "The DICOM file unpacks to more than 64 MiB."),
+    ("deflate-bomb.dcm", deflated_bomb, "The DICOM file unpacks to more than 64 MiB."),
     ("deflate-broken.dcm", lambda: deflated(b"\xff" * 40), "The compressed DICOM header is damaged."),
     ("nested.dcm", lambda: nested(200), "The DICOM header is nested deeper than 64 levels."),
     ("no-syntax.dcm", (PACKAGED / "meta_missing_tsyntax.dcm").read_bytes,
@@ -289,6 +293,29 @@ def test_nothing_else_is_said_and_nothing_else_is_in_the_case(case: Case) -> Non
     assert N5.format("the decoder could not read the image") in card.warnings
     assert case.patient.name == "Example, Nora"
     assert "secret" not in repr(case)
+
+
+DEFECTS = ("cut-pixels.dcm", "cut-header.dcm", "huge.dcm", "bits.dcm", "argb.dcm", "broken-j2k.dcm")
+
+
+def test_complaint_F1_six_defects_are_six_cards_with_six_reasons(case: Case) -> None:
+    """nroduit/Weasis#472: a corrupt file needs a message, not an empty viewer."""
+    reasons = [entry.reason for name in DEFECTS for entry in case.unread if entry.name == name]
+    assert len(set(reasons)) == len(DEFECTS) == 6
+    assert all(reason.startswith(N5.partition("{")[0]) and reason.endswith("; not analysed") for reason in reasons)
+
+
+def test_complaint_F5_originals_are_untouched_after_any_use(case: Case, folder: Path) -> None:
+    """pydicom/pydicom#1799, #340: files were written anew, less in them than before. Pictures of both tables."""
+    whole = [
+        (name, make)
+        for name, make, _ in HOSTILE
+        if name.endswith((".dcm", ".png", ".jpg")) and make is not deflated_bomb
+    ]
+    for name, make in [*whole, *((name, make) for name, make, *_ in BENIGN)]:
+        assert (folder / name).read_bytes() == make(), name
+    assert len(whole) > 15
+    assert case.items
 
 
 # ------------------------------------------------------------------------------------------------ controls

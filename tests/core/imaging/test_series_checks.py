@@ -173,7 +173,8 @@ def test_an_enhanced_object_becomes_two_stacks_of_ten() -> None:
     ] * 9
 
 
-def test_risks_of_text_on_the_pixels() -> None:
+def test_complaint_F10_risks_of_text_on_the_pixels() -> None:
+    """johnperry/CTP#16, pydicom/pydicom#375, blairconrad/dicognito#43: names burned into the pixels went unseen."""
     grey = np.zeros((4, 4), np.uint8)
     for elements, why in (
         ({"Modality": "US"}, "usual in images of kind US"),

@@ -5,6 +5,7 @@ Everything is imported through the real decode child; the defects are set in fil
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from core.store.cases import Cases
 from core.store.database import now, open_database
 
 PACKAGED = Path(pydicom.__file__).parent / "data" / "test_files"
+ROOT = Path(__file__).resolve().parents[3]
 TURNED = [0, 1, 0, 0, 0, -1]
 
 
@@ -115,6 +117,23 @@ def test_each_seeded_defect_is_named(seeded: tuple[QualityItem, ...], kind: str,
     found = [item.text for item in seeded if item.kind == kind and item.text.startswith(begins)]
     assert len(found) == 1
     assert says in found[0]
+
+
+def test_complaint_F10_text_in_the_pixels_is_named_and_nothing_is_ever_called_anonymous(
+    seeded: tuple[QualityItem, ...],
+) -> None:
+    """johnperry/CTP#16, pydicom/pydicom#375, blairconrad/dicognito#43: files said to be without identity that were not.
+
+    The risk stands on the card; and no line of the program can write that the identity was removed, which would need
+    a person who confirmed the pixels.
+    """
+    assert [item.text for item in seeded if item.kind == "burned-in text"] == [
+        "burned: Text, and with it a name, may be part of the pixels: the file says so."
+    ]
+    flag = re.compile("PatientIdentityRemoved|0x?0012,? ?0x?0062", re.IGNORECASE)
+    sources = [path for package in ("core", "models", "tools", "desktop") for path in (ROOT / package).rglob("*.py")]
+    assert len(sources) > 200
+    assert [path for path in sources if flag.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_nothing_else_is_named(seeded: tuple[QualityItem, ...]) -> None:

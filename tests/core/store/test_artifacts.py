@@ -17,6 +17,7 @@ from core.store import migrations
 from core.store.artifacts import Artifacts
 from core.store.database import Database, open_database
 from core.store.packs import Packs
+from tests.helpers.dicom_files import packaged
 from tests.helpers.runs import ACTOR
 
 DATA = b"pixels" * 1000
@@ -71,6 +72,20 @@ def test_a_changed_byte_is_noticed(artifacts: Artifacts, profile: Path) -> None:
     with pytest.raises(StoreError, match="missing from the profile") as missing:
         artifacts.read(name)
     assert missing.value.code == "artifact missing"
+
+
+def test_complaint_F11_sixteen_bytes_changed_in_a_kept_image_are_found(artifacts: Artifacts, profile: Path) -> None:
+    """Damaged J2K decodes without error in 40 of 40 (product.md 7.6): after the import the hash finds all 40."""
+    whole = packaged("MR_small_jp2klossless.dcm")
+    name = artifacts.put(whole, "application/dicom", ACTOR)
+    (path,) = files(profile)
+    start = len(whole) // 2
+    for at in range(start, start + 40 * 32, 32):
+        path.write_bytes(whole[:at] + bytes(255 - byte for byte in whole[at : at + 16]) + whole[at + 16 :])
+        with pytest.raises(StoreError, match="damaged on disk"):
+            artifacts.read(name)
+    path.write_bytes(whole)
+    assert artifacts.read(name) == whole
 
 
 def test_a_name_that_is_no_hash_reaches_no_file(artifacts: Artifacts, profile: Path) -> None:
