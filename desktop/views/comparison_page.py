@@ -111,6 +111,7 @@ class ComparisonPage(FullPage):
             Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.list.setCursorWidth(0)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # everything in it wraps
         self.list.document().setDocumentMargin(16)
         self.count = text("", "lead")
         who = pieces.row(None, self.who, self.facts, gap=12, stretch=self.facts)
