@@ -99,8 +99,9 @@ def import_knowledge(
         Cancelled: `stop` was set; nothing is changed.
         StoreError: the disk refuses.
     """
-    name = catalogue.choose(paths, importer)
-    walk = _Walk(paths, () if name == document.NAME else catalogue.named(name).suffixes, on_progress, stop)
+    chosen = catalogue.choose(paths, importer)
+    name = chosen.form
+    walk = _Walk(chosen, () if name == document.NAME else catalogue.named(name).suffixes, on_progress, stop)
     reading, version = _reading(name, walk.files, options, read_document)
     pack = _pack(reading.about, options, (name, version), walk.files.identities(), pack_id=pack_id)
     pack = admitted(store, pack)
@@ -158,12 +159,12 @@ class _Walk:
 
     def __init__(
         self,
-        paths: Sequence[Path],
+        chosen: catalogue.Recognised,
         suffixes: tuple[str, ...],
         on_progress: Callable[[Progress], None],
         stop: threading.Event | None,
     ) -> None:
-        self.files = Files(paths, suffixes, on_read=self._read)
+        self.files = Files(chosen.paths, suffixes, on_read=self._read)
         self.skipped: list[Skipped] = []
         self.reasons: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
@@ -171,6 +172,8 @@ class _Walk:
         self._stop = stop
         self._bytes = 0
         self._total = self.files.total_bytes()
+        for other in chosen.left:
+            self._skip(other)
 
     def items(self, records: Iterator[Item | Skipped]) -> Iterator[Item]:
         """The records without the skipped ones; raises at the end if too many were broken, or nothing was there."""

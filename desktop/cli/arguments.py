@@ -19,6 +19,8 @@ CLASSES = ("overview", "symptoms", "causes", "tests", "criteria", "severity", "t
     "other",
 )
 
+FORMS = ("document", "medlineplus", "medquad", "pubmed", "icd10cm", "mesh", "obo", "openfda", "medrag", "table")
+
 
 def profile_of(chosen: argparse.Namespace) -> Path:
     """The folder of the profile that was asked for: a path, the name "demo", or the person's own."""
@@ -159,6 +161,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     packs = tr("only in this pack; may be given several times")
     parser.add_argument("--pack", dest="packs", action="append", default=[], metavar="PACK", help=packs)
     parser.add_argument("--also-superseded", action="store_true", help=tr("earlier and expired editions too, marked"))
+    parser.add_argument("--words", action="store_true", help=tr("by words alone, without vectors"))
     parser.add_argument("--why", action="store_true", help=tr("the rank in each way to search"))
 
 
@@ -166,7 +169,8 @@ def _add_library(acts: _Commands) -> None:
     """What a site brings itself: guidelines, articles, vocabularies."""
     add = _command(acts, "add", tr("guidelines, articles or vocabularies from files; drafts until approved"))
     add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
-    add.add_argument("--as", dest="form", default="", metavar="FORM", help=tr("form of the files; else by content"))
+    add.add_argument("--as", dest="form", default="", choices=FORMS, help=tr("form of the files; else by content"))
+    _add_no_vectors(add)
     for name, text in (
         ("title", "title of the pack"),
         ("edition", "edition, a date or a number"),
@@ -194,6 +198,7 @@ def _add_library(acts: _Commands) -> None:
     approve = _command(acts, "approve", tr("put a pack into use, under your name"))
     approve.add_argument("pack", metavar="PACK")
     approve.add_argument("--reason", default="", metavar="TEXT", help=tr("a note for the record"))
+    _add_no_vectors(approve)
     retire = _command(acts, "retire", tr("take a pack out of use"))
     retire.add_argument("pack", metavar="PACK")
     retire.add_argument("--reason", required=True, metavar="TEXT", help=tr("why"))
@@ -209,6 +214,11 @@ def _add_library(acts: _Commands) -> None:
     lookup = _command(acts, "lookup", tr("a concept or drug by name, in the installed vocabularies"))
     lookup.add_argument("name", metavar="NAME")
     lookup.add_argument("--drug", action="store_true", help=tr("a drug"))
+
+
+def _add_no_vectors(parser: argparse.ArgumentParser) -> None:
+    text = tr("make no vectors now; `knowledge reindex --vectors` makes them later")
+    parser.add_argument("--no-vectors", action="store_true", help=text)
 
 
 def _add_licence(parser: argparse.ArgumentParser) -> None:

@@ -1,10 +1,9 @@
-"""`wardround knowledge eval`: how well the search finds; `knowledge reindex --vectors`: vectors that are missing."""
+"""`wardround knowledge eval`: how well the search finds; `bench speed --passages`: how fast."""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-import threading
 from pathlib import Path
 
 from core import paths
@@ -15,9 +14,9 @@ from core.domain.ports import Embedder
 from core.errors import EXIT_ACT, EXIT_DONE, ModelError, UserError
 from desktop import assembly
 from desktop.cli.session import Session, opened
-from desktop.cli.terminal import columns, counted
+from desktop.cli.terminal import columns
 from desktop.i18n import tr
-from desktop.vectors import KnowledgeVectors, packed_embedder
+from desktop.vectors import packed_embedder
 
 FOLDER = "evaluation"
 
@@ -96,24 +95,6 @@ def _table(outcomes: tuple[Outcome, ...]) -> list[tuple[str, ...]]:
     return rows
 
 
-def reindex(chosen: argparse.Namespace) -> int:
-    """Make the vectors that passages lack; what an earlier, stopped one made is kept."""
-    with opened(chosen, writes=True) as session:
-        vectors = KnowledgeVectors(session.profile, session.bench.settings)
-
-        def told(done: int, total: int) -> None:
-            session.terminal.progress(done, total, tr("making vectors"))
-
-        try:
-            made = vectors.build(on_texts=told, stop=threading.Event())
-        finally:
-            vectors.close()
-        if session.terminal.json:
-            session.terminal.value(made)
-        session.terminal.say(tr("{passages} given vectors.", passages=counted(made, tr("passage"), tr("passages"))))
-    return EXIT_DONE
-
-
 def measure_scale(chosen: argparse.Namespace) -> int:
     """`bench speed --passages N`: the search among that many passages; exit code 1 when a target is missed."""
     with opened(chosen, writes=False) as session, tempfile.TemporaryDirectory(prefix="wardround-") as folder:
@@ -150,4 +131,4 @@ def _scale_table(found: Scaled) -> list[tuple[str, ...]]:
     return [*rows, (tr("built"), str(found.passages), "", "", built)]
 
 
-ACTIONS = {"eval": evaluate, "reindex": reindex}
+ACTIONS = {"eval": evaluate}

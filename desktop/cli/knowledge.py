@@ -155,10 +155,10 @@ def _condition_table(rows: Sequence[PackRow | ConditionRow]) -> list[tuple[str, 
 
 
 def search(chosen: argparse.Namespace) -> int:
-    """Passages for a text; with vectors where they are made already."""
+    """Passages for a text; with vectors where they are made already, and by words alone if asked so."""
     if not chosen.text.strip():
         raise UserError(tr("Give the text to search for."), code="empty search")
-    with opened(chosen, writes=False) as session, _searchable(session) as library:
+    with opened(chosen, writes=False) as session, _searchable(session, by_words=chosen.words) as library:
         found = library.retriever.search_in(
             Query(text=chosen.text, k=chosen.k, classes=tuple(chosen.classes)),
             packs=tuple(chosen.packs),
@@ -174,18 +174,31 @@ def search(chosen: argparse.Namespace) -> int:
             session.terminal.say(tr("No passage matches."))
         for hit in hits:
             _say_hit(session, hit, why=chosen.why)
+        session.terminal.say(_how(session, library, found.path, by_words=chosen.words))
     return EXIT_DONE
 
 
 @contextmanager
-def _searchable(session: Session) -> Iterator[assembly.Library]:
+def _searchable(session: Session, *, by_words: bool) -> Iterator[assembly.Library]:
     """The library, by words and vectors where some are made: a search by command makes none."""
     from desktop.vectors import FOLDER, KnowledgeVectors
 
-    there = (session.place / FOLDER).is_dir()
+    there = (session.place / FOLDER).is_dir() and not by_words
     vectors = KnowledgeVectors(session.place, session.bench.settings, few=0) if there else None
     with assembly.open_library(session.place, vectors=vectors) as library:
         yield library
+
+
+def _how(session: Session, library: assembly.Library, path: str, *, by_words: bool) -> str:
+    """By what was searched; and what to do where vectors are missing that an installed embedder could make."""
+    from desktop.vectors import KnowledgeVectors
+
+    said = tr("Searched by {how}.", how=tr(path.rpartition("; ")[2]))
+    missing = KnowledgeVectors(session.place, session.bench.settings).missing(library.store, library.index)
+    if not missing or by_words:
+        return said
+    lacking = counted(missing, tr("passage has"), tr("passages have"))
+    return f"{said} {tr('{n} no vector yet: wardround knowledge reindex --vectors', n=lacking)}"
 
 
 def _hits(library: assembly.Library, hits: Sequence[Hit], passages: Sequence[Passage]) -> Iterator[PassageHit]:
@@ -260,9 +273,9 @@ def _asked(title: str, licence: str) -> bool:
 def reindex(chosen: argparse.Namespace) -> int:
     """Make the index of words anew; with --vectors the vectors that passages lack instead."""
     if chosen.vectors:
-        from desktop.cli import evaluation
+        from desktop.cli import vectors
 
-        return evaluation.reindex(chosen)
+        return vectors.reindex(chosen)
     with opened(chosen, writes=True) as session:
         from core.retrieval.catalogue import INDEX
 

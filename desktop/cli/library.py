@@ -23,6 +23,7 @@ from core.runtime.foreign import Decoder
 from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Pack
 from desktop import assembly
+from desktop.cli import vectors
 from desktop.cli.holdings import MOST_LISTED, opened_library, pack_of, say_changes
 from desktop.cli.session import Session, stoppable
 from desktop.cli.terminal import counted
@@ -41,7 +42,9 @@ def add(chosen: argparse.Namespace) -> int:
             return EXIT_ACT
         pack = pack_of(library.store, report.pack)
         report = msgspec.structs.replace(report, changes=differences(library.store, pack))
-        _say_added(session, report)
+        _say_added(session, report, found=not chosen.form and not is_packfile(chosen.paths[0]))
+        if not chosen.no_vectors:
+            vectors.complete(session, library, stop)
     return EXIT_DONE
 
 
@@ -124,7 +127,7 @@ def _move(session: Session, progress: Progress) -> None:
     session.terminal.progress(progress.bytes_done, progress.bytes_total, said)
 
 
-def _say_added(session: Session, report: ImportReport) -> None:
+def _say_added(session: Session, report: ImportReport, *, found: bool) -> None:
     if session.terminal.json:
         session.terminal.value(report)
         return
@@ -133,7 +136,11 @@ def _say_added(session: Session, report: ImportReport) -> None:
         counted(report.chunks, tr("passage"), tr("passages")),
     ]
     held.append(counted(report.concepts, tr("concept"), tr("concepts")))
-    session.terminal.say(f"{report.pack}: {', '.join(held)}; {report.state}; {tr('licence')} {report.licence}")
+    if found:
+        session.terminal.say(tr("Recognised by content: {form}.", form=report.importer))
+    unchanged = "" if report.put.writes else f"{tr('unchanged')}; "
+    told = f"{unchanged}{', '.join(held)}; {report.state}; {tr('licence')} {report.licence}"
+    session.terminal.say(f"{report.pack}: {told}")
     for skipped in report.skipped[:MOST_LISTED]:
         session.terminal.say(f"  {tr('not taken over')}: {skipped.where}: {skipped.why}")
     if len(report.skipped) > MOST_LISTED:
@@ -151,7 +158,7 @@ def _say_added(session: Session, report: ImportReport) -> None:
 
 def approve(chosen: argparse.Namespace) -> int:
     """Put a pack into use under the name of who does it; the edition that it replaces is superseded."""
-    with opened_library(chosen, writes=True) as (session, library):
+    with opened_library(chosen, writes=True) as (session, library), stoppable() as stop:
         pack = pack_of(library.store, chosen.pack)
         end = expires_on(pack, library.calendar.years)
         if end is not None and end < library.calendar.today():
@@ -174,6 +181,8 @@ def approve(chosen: argparse.Namespace) -> int:
         replaced = library.store.pack(pack.replaces) if pack.replaces else None
         if replaced is not None and replaced.state == "superseded":
             session.terminal.say(tr("{pack} is superseded by it.", pack=replaced.id))
+        if not chosen.no_vectors:
+            vectors.complete(session, library, stop)
     return EXIT_DONE
 
 

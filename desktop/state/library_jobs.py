@@ -183,7 +183,11 @@ def _words_of_the_window() -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        said = {"form": tr(UNKNOWN), "licence": error.text.replace("(--licence)", tr("under “Licence”"))}
+        said = {
+            "form": tr(UNKNOWN),
+            "forms": error.text.replace("(--as)", tr("under “Form”")),
+            "licence": error.text.replace("(--licence)", tr("under “Licence”")),
+        }
         if error.code not in said:
             raise
         raise UserError(said[error.code], code=error.code) from error

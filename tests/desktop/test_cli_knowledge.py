@@ -170,3 +170,43 @@ def test_ctrl_c_leaves_nothing_half(tmp_path: Path, capsys: Values) -> None:
     timer.join()
     assert said.endswith("Stopped. Nothing was imported.\n")
     assert [row["id"] for row in value(capsys, "list")] == ["gout-2024", "starter"]
+
+
+def test_a_folder_says_its_form_and_the_same_again_is_unchanged(tmp_path: Path, capsys: Values) -> None:
+    folder = tmp_path / "guides"
+    folder.mkdir()
+    write(folder, "a.md")
+    write(folder, "b.md", title="Gout in the aged")
+    (folder / "README.txt").write_text("What lies here.")
+    first = told(capsys, "add", str(folder), "--id", "guides")
+    assert first.startswith("Recognised by content: document.\nguides: 2 documents, ")
+    assert "not taken over: README.txt: of no form that is read" in first
+    assert "guides: unchanged; 2 documents, " in told(capsys, "add", str(folder), "--id", "guides")
+    forced = told(capsys, "add", str(folder), "--id", "guides", "--as", "document", "--licence", "own")
+    assert forced.startswith("guides: 3 documents, ")
+    (folder / "words.obo").write_text("format-version: 1.2\nontology: o\n\n[Term]\nid: O:1\nname: Glass bone\n")
+    assert "several forms: 2 x document (a.md ...), 1 x obo" in told(capsys, "add", str(folder), code=1)
+    with pytest.raises(SystemExit) as ended:
+        cli("add", str(folder), "--as", "scroll")
+    assert ended.value.code == 2
+    assert "'scroll' (choose from 'document', 'medlineplus'" in capsys.readouterr().err
+
+
+def test_vectors_are_made_by_the_command_and_the_search_says_by_what_it_found(
+    tmp_path: Path, capsys: Values, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "a.md")
+    told(capsys, "add", path, "--id", "gout")
+    assert "Searched by words alone.\n" in told(capsys, "search", "zyzzyva")  # no embedder: nothing is missing
+    monkeypatch.setenv("WARDROUND_TESTING", "1")
+    monkeypatch.setenv("WARDROUND_TEST_EMBEDDER", "hashed")
+    assert "given vectors" not in told(capsys, "approve", "gout", "--no-vectors")
+    missing = told(capsys, "search", "zyzzyva")
+    assert "Searched by words alone." in missing
+    assert "passages have no vector yet: wardround knowledge reindex --vectors" in missing
+    assert "passages given vectors." in told(capsys, "reindex", "--vectors")
+    assert "Searched by words and vectors.\n" in told(capsys, "search", "zyzzyva")
+    assert "Searched by words alone.\n" in told(capsys, "search", "zyzzyva", "--words")
+    assert [set(hit["ranks"]) for hit in value(capsys, "search", "zyzzyva")[:1]] == [{"bm25", "dense"}]
+    told(capsys, "add", write(tmp_path, "b.md", title="Podagra"), "--id", "podagra")
+    assert "2 passages given vectors." in told(capsys, "approve", "podagra")

@@ -106,7 +106,6 @@ def test_a_vocabulary_is_looked_up(tmp_path: Path, capsys: pytest.CaptureFixture
         (["retire", "nobody", "--reason", "x"], "There is no knowledge pack nobody"),
         (["show", "nobody"], "There is no knowledge pack nobody."),
         (["add", "FILE", "--licence", "mine"], "The licence 'mine'"),
-        (["add", "FILE", "--as", "scroll"], "scroll"),
         (["add", "/no/such/file.md"], "There is no file file.md."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

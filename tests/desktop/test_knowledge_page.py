@@ -22,6 +22,7 @@ from core.retrieval.sources.catalogue import NAMES
 from core.settings import Settings
 from desktop.app import Session
 from desktop.assembly import Workbench
+from desktop.cli import arguments
 from desktop.state import library_jobs
 from desktop.state.knowledge_model import NO_VOCABULARY
 from desktop.state.knowledge_reader import KnowledgeReader
@@ -316,7 +317,7 @@ def told(page: KnowledgePage) -> str:
 
 
 def test_forms_are_those_there_are() -> None:
-    assert set(library_jobs.FORMS) == set(NAMES)
+    assert set(library_jobs.FORMS) == set(arguments.FORMS) == set(NAMES)
 
 
 def every_part(window: Window, qtbot: QtBot) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -22,7 +23,7 @@ LIMITS = archive.Limits(member_bytes=MEMBER_BYTES)
 PACKED = (".zip", ".gz", ".tgz", ".tar")
 HEAD = 8192
 LONGEST_LINE = 8_000_000  # bytes
-SNIFFED = 4  # files or members looked into before a form is said to be unknown
+LOOKED_AT, SNIFFED = 200, 4  # files, and members of an archive, looked into to find their form
 
 
 class File(NamedTuple):
@@ -72,12 +73,16 @@ class Files:
         """The files in order of their names, or from the last to the first."""
         self.refusals.clear()
         for path in reversed(self.paths) if newest_first else self.paths:
-            with _opened(path) as raw:
-                stream = io.BufferedReader(_Watched(raw, self._on_read), 1 << 16)
-                if path.name.lower().endswith(PACKED):
-                    yield from self._members(path, cast(BinaryIO, stream))
-                else:
-                    yield File(path.name, cast(BinaryIO, stream))
+            yield from self._inside(path)
+
+    def _inside(self, path: Path) -> Iterator[File]:
+        """A file itself, or what an archive holds."""
+        with _opened(path) as raw:
+            stream = io.BufferedReader(_Watched(raw, self._on_read), 1 << 16)
+            if path.name.lower().endswith(PACKED):
+                yield from self._members(path, cast(BinaryIO, stream))
+            else:
+                yield File(path.name, cast(BinaryIO, stream))
 
     def _members(self, path: Path, stream: BinaryIO) -> Iterator[File]:
         for member in archive.members(stream, name=path.name, limits=LIMITS):
@@ -86,12 +91,12 @@ class Files:
             elif not self._suffixes or member.name.lower().endswith(self._suffixes):
                 yield File(member.name, cast(BinaryIO, member.stream))
 
-    def heads(self) -> Iterator[tuple[str, bytes]]:
-        """Name and first bytes of the first few files."""
-        for number, file in enumerate(self):
-            if number == SNIFFED:
-                return
-            yield file.name, file.stream.read(HEAD)
+    def heads(self) -> Iterator[tuple[Path, str, bytes]]:
+        """Where it lies, name and first bytes of the first files, of an archive the first members."""
+        self.refusals.clear()
+        for path in self.paths[:LOOKED_AT]:
+            for file in islice(self._inside(path), SNIFFED):
+                yield path, file.name, file.stream.read(HEAD)
 
     def total_bytes(self) -> int:
         """Bytes of all files as they lie on the disk."""

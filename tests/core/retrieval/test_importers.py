@@ -298,7 +298,59 @@ def test_an_unknown_form_is_said_to_be_so(tmp_path: Path) -> None:
         catalogue.choose([tmp_path / "a.bin"])
     with pytest.raises(UserError, match="no importer nonsense"):
         catalogue.choose([tmp_path / "a.bin"], "nonsense")
-    assert catalogue.choose([tmp_path / "a.bin"], "obo") == "obo"
+    assert catalogue.choose([tmp_path / "a.bin"], "obo").form == "obo"
+
+
+def lay(folder: Path, *names: str) -> Path:
+    """A folder with files of ours under their own names, and documents."""
+    folder.mkdir()
+    for name in names:
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes((FILES / name).read_bytes() if (FILES / name).is_file() else b"# Rules\nWash hands.\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("names", "form", "left"),
+    [
+        (("readme.md",), "document", []),
+        (("a.md", "deep/b.txt", "README.txt", "photo.png"), "document", ["README.txt", "photo.png"]),
+        (("icd10cm-tabular-2026.xml", "README.md", "LICENSE"), "icd10cm", ["LICENSE", "README.md"]),
+        (("pubmed26n0001.xml", "pubmed26n0002.xml", "notice.html"), "pubmed", ["notice.html"]),
+        (("tests.csv", "tests.map.toml"), "table", ["tests.map.toml"]),
+        ((*(f"{n}.md" for n in range(8)), "bones.obo"), "document", ["bones.obo"]),
+    ],
+)
+def test_the_form_of_a_folder_is_that_of_nearly_all_of_its_files(
+    names: tuple[str, ...], form: str, left: list[str], tmp_path: Path
+) -> None:
+    folder = lay(tmp_path / "all", *names)
+    found = catalogue.choose([folder])
+    assert (found.form, [other.where for other in found.left]) == (form, left)
+    assert len(found.paths) == len(names) - len(left)
+    assert not any(other.failed for other in found.left)
+    given = catalogue.choose([path for path in folder.rglob("*") if path.is_file()])
+    assert (given.form, sorted(given.paths)) == (form, sorted(found.paths))
+
+
+def test_several_forms_at_once_are_told_not_guessed(store: KnowledgeStore, tmp_path: Path) -> None:
+    folder = lay(tmp_path / "all", "bones.obo", "desc2026.xml", "supp2026.xml", "a.md")
+    with pytest.raises(
+        UserError, match=r"several forms: 2 x mesh \(desc2026.xml \.\.\.\), 1 x document \(a.md\), 1 x obo"
+    ):
+        catalogue.choose([folder])
+    assert run(store, *(folder / name for name in ("desc2026.xml", "supp2026.xml"))).importer == "mesh"
+    forced = import_knowledge(store, None, [folder], Options(licence="own"), actor="me", importer="obo")
+    assert (forced.importer, forced.concepts) == ("obo", 4)
+
+
+def test_what_is_left_out_of_a_folder_is_in_the_report(store: KnowledgeStore, tmp_path: Path) -> None:
+    folder = lay(tmp_path / "all", *(f"{n}.md" for n in range(8)), "bones.obo", "photo.png")
+    report = run(store, folder)
+    assert (report.importer, report.docs) == ("document", 8)
+    told = {(record.where, record.why) for record in report.skipped}
+    assert told == {("bones.obo", "of the form obo: add it by itself"), ("photo.png", "of no form that is read")}
 
 
 @pytest.mark.parametrize(
