@@ -6,6 +6,8 @@ Counts are those that the publishers' files give when their elements are counted
 from __future__ import annotations
 
 import gzip
+import json
+import shutil
 import subprocess
 import sys
 import time
@@ -53,6 +55,24 @@ store = open_store(folder)
 report = import_knowledge(store, PassageIndex(folder / "index", store), [Path(sys.argv[1])], Options(), actor="me")
 print(report.docs, time.process_time() - began, peak())
 """
+# In a copy of the store, while the vocabularies are imported: what a second import of the same file does to the rows
+# (beside them, the pack has the time of its import, and the log a line that it was imported).
+AGAIN = """
+import hashlib, json, sys
+from pathlib import Path
+from core.retrieval.importing import import_knowledge
+from core.retrieval.sources.material import Options
+from tests.helpers.shelf import open_store
+tables = [f"knowledge_{name}" for name in ("doc section chunk concept surface relation outbox").split()]
+store = open_store(Path(sys.argv[2]))
+def rows():
+    found = [[tuple(row) for row in store._database.query(f"SELECT * FROM {table}")] for table in tables]
+    return [len(of_one) for of_one in found], hashlib.sha256(repr(found).encode()).hexdigest()
+before = rows()
+report = import_knowledge(store, None, [Path(sys.argv[1])], Options(), actor="me")
+again = {"writes": report.put.writes, "unchanged": report.put.unchanged, "reasons": report.reasons}
+print(json.dumps(again | {"rows": before[0], "same": rows() == before}))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +83,16 @@ def store(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Know
         [sys.executable, "-c", MEASURED, str(data / "knowledge" / "medquad.zip"), str(folder)],
         capture_output=True, text=True, check=True, cwd=ROOT,
     )  # fmt: skip
-    opened = open_store(folder)
     (folder / "measured").write_text(done.stdout)
-    for name, expected in CONCEPTS.items():
-        report = import_knowledge(opened, None, [data / "knowledge" / name], Options(), actor="me")
-        assert (report.concepts, report.skipped) == (expected, ()), name
+    (folder / "copy").mkdir()
+    shutil.copy(folder / "knowledge.db", folder / "copy")
+    opened = open_store(folder)
+    command = [sys.executable, "-c", AGAIN, str(data / "knowledge" / "medquad.zip"), str(folder / "copy")]
+    with (folder / "again").open("wb") as told, subprocess.Popen(command, stdout=told, cwd=ROOT) as again:
+        for name, expected in CONCEPTS.items():
+            report = import_knowledge(opened, None, [data / "knowledge" / name], Options(), actor="me")
+            assert (report.concepts, report.skipped) == (expected, ()), name
+    assert again.returncode == 0
     opened.set_state("medquad-2019", "active", actor="me", reason="test")
     yield opened
     opened.close()
@@ -88,6 +113,17 @@ def test_medquad_comes_whole_in_time_and_memory(store: KnowledgeStore) -> None:
     assert float(seconds) < MEDQUAD_SECONDS
     assert int(kilobytes) < MEMORY_MB * 1024
     assert len(store._database.query("SELECT id FROM knowledge_section WHERE doc LIKE 'medquad-2019:%'")) == 16_407
+
+
+def test_medquad_a_second_time_changes_nothing(store: KnowledgeStore) -> None:
+    """51 files give no document and are named: 47 have no answer text, four are of another element set (`doc`)."""
+    again = json.loads((store._database.path.parent / "again").read_text())
+    assert (again["writes"], again["same"]) == (0, True)
+    assert again["reasons"] == {"no answer text": 47, "not of the form of MedQuAD (doc)": 4}
+    docs, sections, chunks, concepts, *_ = again["rows"]
+    assert (docs, sections) == (5_486, 16_407)
+    assert again["unchanged"] == docs + concepts
+    assert chunks > sections
 
 
 def test_codes_are_those_of_the_code_list(store: KnowledgeStore, data: Path) -> None:
