@@ -1,21 +1,18 @@
-"""Small knowledge packs for tests, seeded; and, run as a program, a writer that imports editions until it is killed.
-
-    python -m tests.helpers.shelf FOLDER FIRST_EDITION
-
-prints "ready", then "rows N" when edition N is in SQLite and "done N" when the index holds it too.
-"""
+"""Small knowledge packs for tests, seeded; and writers that import until they are killed (`tests.helpers.forked`)."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from core.domain.passage import Fact
 from core.retrieval.chunk import cut
+from core.retrieval.importing import import_knowledge
 from core.retrieval.index import PassageIndex
+from core.retrieval.sources.material import Options
 from core.store.database import open_database
 from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Doc, Pack, Section, SectionClass, SourceFile
@@ -79,16 +76,23 @@ def open_store(folder: Path) -> KnowledgeStore:
     return KnowledgeStore(open_database(folder / "knowledge.db", knowledge))
 
 
-def import_for_ever(folder: Path, first: int) -> None:
-    store = open_store(folder)
-    index = PassageIndex(folder / "index", store)
+def import_for_ever(folder: str, first: str) -> None:
+    """Say "ready", then "rows N" when edition N is in SQLite and "done N" when the index holds it too."""
+    store = open_store(Path(folder))
+    index = PassageIndex(Path(folder) / "index", store)
     os.write(1, b"ready\n")
-    for edition in range(first, first + 10_000):
+    for edition in range(int(first), int(first) + 10_000):
         store.put_pack(pack(edition=str(edition)), edition_docs(edition), actor="writer")
         os.write(1, f"rows {edition}\n".encode())
         index.reconcile()
         os.write(1, f"done {edition}\n".encode())
 
 
-if __name__ == "__main__":
-    import_for_ever(Path(sys.argv[1]), int(sys.argv[2]))
+def import_files_for_ever(folder: str) -> None:
+    """Say "ready", then import the files 0.jsonl and 1.jsonl in turn as one pack."""
+    store = open_store(Path(folder))
+    index = PassageIndex(Path(folder) / "index", store)
+    os.write(1, b"ready\n")
+    for n in itertools.cycle((0, 1)):
+        path = Path(folder) / f"{n}.jsonl"
+        import_knowledge(store, index, [path], Options(licence="own"), actor="me", pack_id="p")

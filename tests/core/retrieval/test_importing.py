@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,9 +14,9 @@ from core.retrieval.importing import Progress, import_knowledge
 from core.retrieval.index import PassageIndex
 from core.retrieval.sources.material import Options
 from core.store.knowledge import KnowledgeStore
+from tests.helpers.forked import Forks
 from tests.helpers.shelf import WORDS, open_store, sentences
 
-ROOT = Path(__file__).resolve().parents[3]
 OWN = Options(licence="own")
 KILLS = 8
 
@@ -111,46 +106,17 @@ def test_killed_anywhere_store_and_index_agree_again(tmp_path: Path) -> None:
         corpus(tmp_path / f"{n}.jsonl", 240, seed=n)
     rng = random.Random(11)
     queries = [" ".join(rng.choices(WORDS, k=4)) for _ in range(20)]
-    for turn in range(KILLS):
-        _kill_a_writer(tmp_path, rng.uniform(0.0, 0.4))
-        store = open_store(tmp_path)
-        index = PassageIndex(tmp_path / "index", store)
-        index.reconcile()
-        assert store.pending() == ()
-        assert {c.chunks for c in store.counts()} <= {240}
-        found = [[hit.cid for hit in index.search_terms(query, 10)] for query in queries]
-        if turn == KILLS - 1:
-            fresh = PassageIndex(tmp_path / "fresh", store)
-            assert [[hit.cid for hit in fresh.search_terms(query, 10)] for query in queries] == found
-        assert store.verify() == ()
-        store.close()
-
-
-def _kill_a_writer(folder: Path, after: float) -> None:
-    command = [sys.executable, "-c", WRITER, str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        time.sleep(after)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
-    assert process.returncode == -signal.SIGKILL
-
-
-WRITER = """
-import itertools, sys
-from pathlib import Path
-from core.retrieval.importing import import_knowledge
-from core.retrieval.index import PassageIndex
-from core.retrieval.sources.material import Options
-from tests.helpers.shelf import open_store
-
-folder = Path(sys.argv[1])
-store = open_store(folder)
-index = PassageIndex(folder / "index", store)
-print("ready", flush=True)
-for n in itertools.cycle((0, 1)):
-    import_knowledge(store, index, [folder / f"{n}.jsonl"], Options(licence="own"), actor="me", pack_id="p")
-"""
+    with Forks("tests.helpers.shelf", "import_files_for_ever") as forks:
+        for turn in range(KILLS):
+            assert forks.killed(tmp_path, lines=1, seconds=rng.uniform(0.0, 0.4)) == ["ready\n"]
+            store = open_store(tmp_path)
+            index = PassageIndex(tmp_path / "index", store)
+            index.reconcile()
+            assert store.pending() == ()
+            assert {c.chunks for c in store.counts()} <= {240}
+            found = [[hit.cid for hit in index.search_terms(query, 10)] for query in queries]
+            if turn == KILLS - 1:
+                fresh = PassageIndex(tmp_path / "fresh", store)
+                assert [[hit.cid for hit in fresh.search_terms(query, 10)] for query in queries] == found
+            assert store.verify() == ()
+            store.close()

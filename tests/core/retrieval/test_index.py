@@ -214,9 +214,10 @@ def test_no_string_makes_the_search_fail(store: KnowledgeStore, index: PassageIn
     store.put_pack(pack(), random_docs(5, 20), actor="me")
     rng = random.Random(500)
     found = 0
-    for _ in range(500):
-        found += len(index.search_terms(strange(rng), 5)) > 0
-    assert found > 100  # they are searched, not waved away
+    for n in range(2000):
+        found += len(index.search_terms(strange(rng, 70_000 if n % 40 == 0 else 700), 5)) > 0
+    assert found > 400  # they are searched, not waved away
+    assert len(index.search_terms(" ".join(strange(rng, 9) for _ in range(3000)), 5)) == 5  # 20,000 words and more
     assert index.search_terms("", 5) == ()
     assert index.search_terms("fever", 0) == index.search_terms("fever", -3) == ()
     assert len(index.search_terms("fever", 5)) == 5
@@ -234,11 +235,13 @@ def test_a_query_of_100_000_words_is_answered(store: KnowledgeStore, index: Pass
     rng = random.Random(9)
     text = " ".join(rng.choice(WORDS) if n % 3 else f"{rng.choice(WORDS)}{n}" for n in range(100_000))
     times = []
-    for _ in range(2):
+    for _ in range(4):
         before = time.process_time()
         assert len(index.search_terms(text, 5)) == 5
         times.append(time.process_time() - before)
-    assert min(times) <= 2.0  # knowledge.md, acceptance 2: one second, on an idle machine
+        if times[-1] <= 1.0:
+            break
+    assert min(times) <= 1.0  # knowledge.md, acceptance 2; of processor time
 
 
 def answers(index: PassageIndex) -> str:

@@ -8,34 +8,24 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 from core.retrieval.index import PassageIndex
 from core.store.knowledge import KnowledgeStore
+from tests.helpers.forked import Forks
 from tests.helpers.shelf import WORDS, edition_docs, open_store, pack
 
-ROOT = Path(__file__).resolve().parents[3]
-KILLS = 12
+KILLS = 30
 PROBES = 50
 
 
-def killed_writer(folder: Path, first: int, *, lines: int, seconds: float) -> dict[str, int]:
-    """Start the writer, kill it `seconds` after its n-th line; the last edition that it acknowledged of each kind."""
-    command = [sys.executable, "-m", "tests.helpers.shelf", str(folder), str(first)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout is not None
-        said = [writer.stdout.readline() for _ in range(lines)]
-        time.sleep(seconds)
-        writer.kill()
-        said += writer.stdout.readlines()
+def acknowledged(said: list[str], first: int) -> dict[str, int]:
+    """The last edition that the killed writer acknowledged of each kind."""
     assert said[0] == "ready\n"
-    acknowledged = {"rows": first - 1, "done": first - 1}
+    found = {"rows": first - 1, "done": first - 1}
     for kind, edition in (line.split() for line in said[1:]):
-        acknowledged[kind] = int(edition)
-    return acknowledged
+        found[kind] = int(edition)
+    return found
 
 
 def answers(index: PassageIndex) -> list[list[tuple[int, float]]]:
@@ -58,25 +48,32 @@ def check_content(store: KnowledgeStore, edition: int) -> None:
     assert store.verify() == ()
 
 
+def check_after_kill(folder: Path, fresh: Path, told: dict[str, int]) -> tuple[int, bool]:
+    """What knowledge.md acceptance 1 asks after a kill; the edition that is there, and whether there was to mend."""
+    store = open_store(folder)
+    edition = held_edition(store)
+    assert edition in (told["rows"], told["rows"] + 1)
+    check_content(store, edition)
+    assert told["done"] <= edition
+    index = PassageIndex(folder / "index", store)
+    mended = index.reconcile() != ""
+    assert answers(index) == answers(PassageIndex(fresh, store))
+    assert store.pending() == ()
+    store.close()
+    shutil.rmtree(fresh)
+    return edition, mended
+
+
 def test_a_killed_import_loses_nothing_and_the_index_agrees(tmp_path: Path) -> None:
     folder = tmp_path / "library"
     rng = random.Random(20)
     mended, first = 0, 1
-    for _ in range(KILLS):
-        acknowledged = killed_writer(folder, first, lines=rng.randint(1, 4), seconds=rng.uniform(0.0, 0.15))
-        store = open_store(folder)
-        edition = held_edition(store)
-        assert edition in (acknowledged["rows"], acknowledged["rows"] + 1)
-        check_content(store, edition)
-        assert acknowledged["done"] <= edition
-        index = PassageIndex(folder / "index", store)
-        mended += index.reconcile() != ""
-        fresh = PassageIndex(tmp_path / "fresh", store)
-        assert answers(index) == answers(fresh)
-        assert store.pending() == ()
-        store.close()
-        shutil.rmtree(tmp_path / "fresh")
-        first = edition + 1
+    with Forks("tests.helpers.shelf", "import_for_ever") as forks:
+        for _ in range(KILLS):
+            said = forks.killed(folder, first, lines=rng.randint(1, 4), seconds=rng.uniform(0.0, 0.15))
+            edition, to_mend = check_after_kill(folder, tmp_path / "fresh", acknowledged(said, first))
+            mended += to_mend
+            first = edition + 1
     assert first > KILLS / 2, "the writer hardly came to write"
     assert mended > 0, "no kill left anything to mend: the killer comes too late"
 
