@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, QSettings, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from desktop.app import Session
+from desktop.views.frame import GEOMETRY, Frame
 from desktop.views.keys import KEYS
 from desktop.views.look import look
 from desktop.views.pieces import Elided
@@ -145,20 +146,54 @@ def parents(widget: QWidget) -> Iterator[QWidget]:
         above = above.parentWidget()
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "zoom"), [(1360, 860, 1.0), (960, 540, 1.0), (1360, 860, 1.5), (1600, 1000, 2.0)]
-)
-def test_nothing_is_clipped(finished: Window, width: int, height: int, zoom: float) -> None:
-    look().set_zoom(zoom)
-    finished.resize(width, height)
-    short: dict[str, list[str]] = {}
-    for page in every_page(finished):
-        QApplication.processEvents()
-        QApplication.processEvents()
-        assert (finished.width(), finished.height()) == (width, height)
-        if found := clipped(finished) + outside(finished):
-            short[page] = found
-    assert short == {}
+SCALES = [(1360, 860, 1.0), (960, 540, 1.0), (1360, 860, 1.5), (1600, 1000, 2.0), (3840, 2160, 3.0)]
+TARGET = 24  # pixels a side (WCAG 2.2, 2.5.8)
+
+
+def too_small(window: Window) -> list[str]:
+    """What is clicked on a page and is smaller than a target may be; links within text and rows aside."""
+    found = []
+    for widget in controls(window):
+        if isinstance(widget, QAbstractItemView):
+            rows = [widget.sizeHintForRow(row) for row in range(widget.model().rowCount())] if widget.model() else []
+            found += [f"row of {widget.accessibleName()} ({height})" for height in rows if 0 <= height < TARGET]
+        elif not isinstance(widget, QProgressBar) and min(widget.width(), widget.height()) < TARGET:
+            found.append(f"{widget.accessibleName()} ({widget.width()} x {widget.height()})")
+    return found
+
+
+def test_complaint_G2_nothing_is_clipped_and_every_target_is_large_enough(finished: Window) -> None:
+    """nroduit/Weasis#109, #168; Slicer/Slicer#4418: menus and texts too small or cut off at 4K."""
+    for width, height, zoom in SCALES:
+        look().set_zoom(zoom)
+        finished.resize(width, height)
+        short: dict[str, list[str]] = {}
+        for page in every_page(finished):
+            QApplication.processEvents()
+            QApplication.processEvents()
+            assert (finished.width(), finished.height()) == (width, height)
+            if found := clipped(finished) + outside(finished) + too_small(finished):
+                short[page] = found
+        assert short == {}, (width, height, zoom)
+
+
+@pytest.mark.parametrize("corner", [(5000, 300), (-4000, -3000), (200, 9000)], ids=["right", "left", "below"])
+def test_complaint_G2_a_window_whose_screen_is_gone_comes_back_on_another(
+    qtbot: QtBot, tmp_path: Path, corner: tuple[int, int]
+) -> None:
+    """Slicer/Slicer#4418: a screen was taken away between two starts, and the window with it."""
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    before, frame = QWidget(), Frame(settings)
+    qtbot.addWidget(frame)
+    before.setGeometry(QRect(*corner, 700, 500))
+    assert not before.frameGeometry().intersects(QApplication.primaryScreen().virtualGeometry())
+    settings.setValue(GEOMETRY, before.saveGeometry())
+    frame.restore()
+    frame.show()
+    room = QApplication.primaryScreen().availableGeometry()
+    assert room.contains(frame.geometry().topLeft())
+    assert room.contains(frame.geometry().center())
+    assert (frame.width(), frame.height()) == (700, 500)
 
 
 def test_clipped_text_would_be_found(finished: Window) -> None:
