@@ -32,6 +32,7 @@ from core.retrieval.dense import OnTexts, VectorIndex
 from core.retrieval.hybrid import Dense, HybridSearch
 from core.retrieval.index import BRANCH, PassageIndex
 from core.retrieval.query import ANY, Filters
+from core.retrieval.sources.medquad import ROOTS
 from core.retrieval.synonyms import Synonyms, expand
 from core.store.database import open_database
 from core.store.knowledge import KnowledgeStore
@@ -104,7 +105,7 @@ def read_answers(stream: BinaryIO) -> tuple[Answer, ...]:
         if isinstance(content, archive.Refusal):
             raise UserError(f"{MEDQUAD.name} cannot be read: {content.name}.", code="bench_data")
         folder = content.name.split("/")[-2] if "/" in content.name else ""
-        for root in xml.records(io.BytesIO(content.data), "Document"):
+        for root in xml.records(io.BytesIO(content.data), *ROOTS):
             found += _answers(root, folder, len(found))
     if not found:
         raise UserError(f"{MEDQUAD.name} holds no answer.", code="bench_data")

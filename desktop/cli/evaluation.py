@@ -24,11 +24,7 @@ FOLDER = "evaluation"
 def evaluate(chosen: argparse.Namespace) -> int:
     """Every way to search on the question sets of the data folder, and on a file of questions if one is given."""
     with opened(chosen, writes=False) as session:
-        archive = chosen.data / retrieval.MEDQUAD
-        if not archive.is_file():
-            raise UserError(
-                tr("There is no {file} in {folder}.", file=retrieval.MEDQUAD, folder=chosen.data), code="data"
-            )
+        archive = _archive(chosen.data)
         questions = _questions(chosen.questions) if chosen.questions else ()
         outcomes = _outcomes(session, archive, questions, corpus=chosen.corpus)
         if session.terminal.json:

@@ -142,9 +142,9 @@ def test_every_way_to_search_is_judged_on_the_small_archive(tmp_path: Path) -> N
     assert len(by_name) == 12
     words, named = by_name["A2", "BM25"], by_name["A2", "BM25 with synonyms"]
     assert named.ndcg >= words.ndcg
-    assert heard == [(15, 15)]
+    assert heard[-1] == (15, 15)
     assert evaluate() == outcomes  # the folder is used again
-    assert heard == [(15, 15)]
+    assert heard.count((15, 15)) == 1
 
 
 def test_without_an_embedder_the_ways_by_words_are_judged(tmp_path: Path) -> None:
@@ -159,6 +159,7 @@ def test_words_and_synonyms_on_a_part_of_the_real_answers(data: Path, tmp_path: 
     """1,500 of the 5,000 answers, 250 questions a set; the full figures come from `wardround knowledge eval`."""
     with (data / retrieval.MEDQUAD).open("rb") as stream:
         answers = read_answers(stream)
+    assert len(answers) == 16_407
     sets = choose(answers, corpus=1_500)
     assert (len(sets.asked), len(sets.renamed), len(sets.corpus)) == (250, 250, 1_500)
     outcomes = retrieval.evaluate_answers(answers, sets, tmp_path, embedder=None, on_texts=lambda *_: None)
