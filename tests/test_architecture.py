@@ -138,7 +138,8 @@ def dynamic_code(tree: ast.AST) -> list[int]:
     return [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id in DYNAMIC]
 
 
-def test_no_text_becomes_code() -> None:
+def test_complaint_G6_no_text_becomes_code() -> None:
+    """bowang-lab/MedRAX, its openly published agent interface: what a tool put out was evaluated as Python."""
     assert {name_of(file): found for file in PRODUCT if (found := dynamic_code(tree_of(file)))} == {}
     assert dynamic_code(ast.parse("import re\nre.compile('a')\neval('1')\n")) == [3]
 

@@ -40,7 +40,12 @@ def demo(home: Path, *arguments: str, scripted: float | None = 0.0, prefix: tupl
     return codec.decode(done.stdout, Outcome)
 
 
-def test_it_prints_the_assessment_and_where_the_page_lies(home: Path) -> None:
+def test_complaint_G6_it_prints_where_the_page_lies_and_leaves_nothing_in_the_temporary_folder(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """bowang-lab/MedRAX, its openly published agent interface: uploads were kept for ever."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     done = wardround(home, "demo", "--backbone", "none")
     assert (done.returncode, done.stderr) == (0, "")
     assert "CONCLUSION" in done.stdout
@@ -52,6 +57,7 @@ def test_it_prints_the_assessment_and_where_the_page_lies(home: Path) -> None:
     assert text.startswith("<!DOCTYPE html>")
     assert re.findall(r"(?:src|href)\s*=\s*['\"](?!#|data:)", text) == []  # nothing outside the file is asked for
     assert "<script" not in text
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_every_sentence_resolves_and_the_page_has_every_link_target(home: Path) -> None:
