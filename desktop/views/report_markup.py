@@ -68,9 +68,10 @@ class Markup:
     def _flag(self, line: Line) -> str:
         """A safety line: a coloured edge, the tone in words, the sentence."""
         tone, ground = self._palette.tone(line.tone), self._palette.soft_tone(line.tone)
+        around = f"margin-top:{self._px(3)}px; margin-bottom:{self._px(3)}px;"
         said = f"<b style='color:{tone};'>{tr(TONES[line.tone])}.</b> {self._words(line)}"
         return (
-            f"<table width='100%' cellspacing='0' cellpadding='0' style='margin-bottom:{self._px(6)}px;'><tr>"
+            f"<table width='100%' cellspacing='0' cellpadding='0' style='{around}'><tr>"
             f"<td width='{self._px(4)}' bgcolor='{tone}'></td>"
             f"<td bgcolor='{ground}' style='padding:{self._px(8)}px {self._px(12)}px; {self._font(13)}'>{said}</td>"
             "</tr></table>"

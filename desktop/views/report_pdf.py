@@ -38,6 +38,7 @@ DPI = 300
 SCALE = DPI / 96  # a pixel of the type scale is 1/96 inch on paper
 MARGINS_MM = QMarginsF(18, 14, 16, 12)
 GAP = round(10 * SCALE)  # between head, text and foot
+EDGE = round(2 * SCALE)  # above the letters of a page's first line, below those of its last one
 MOST_TURNS = 400  # page breaks moved at most: a report has far fewer places
 TALL = 0.6  # of a page: what is taller is broken rather than moved,
 ROOM = 0.25  # of a page: unless so little of it would stand before the break
@@ -87,6 +88,7 @@ def _paint(writer: QPdfWriter, paper: Paper) -> None:
     body = _document(writer, markup.body(paper), width)
     body.setPageSize(QSizeF(width, sheet.height))
     keep_together(body, sheet.height)
+    part_at_pages(body, sheet.height)
     painter = QPainter()
     if not painter.begin(writer):
         raise UserError(tr("The PDF could not be drawn."), code="export")
@@ -129,8 +131,8 @@ def _page(
     painter.drawLine(QPointF(0, sheet.head), QPointF(sheet.width, sheet.head))
     painter.save()
     painter.translate(0, sheet.top - page * sheet.height)
-    # Without its last edge: there Qt draws the upper line of a table that begins on the next page.
-    body.drawContents(painter, QRectF(0, page * sheet.height, sheet.width, sheet.height - 2 * SCALE))
+    # Without its edges: there Qt draws the upper line of a table that begins on the next page.
+    body.drawContents(painter, QRectF(0, page * sheet.height + EDGE, sheet.width, sheet.height - 2 * EDGE))
     painter.restore()
     painter.save()
     below = sheet.top + sheet.height + GAP
@@ -180,6 +182,33 @@ def _cut(document: QTextDocument, height: float) -> Iterator[QTextBlock | QTextT
         elif cut and not _is_broken(part):
             yield part
         title = part if isinstance(part, QTextBlock) and _is_title(part) else None
+
+
+def part_at_pages(document: QTextDocument, height: float) -> None:
+    """Make two paragraphs of each one that goes over the end of a page.
+
+    Of a paragraph that began before, Qt draws the last line above the page too: hidden, but in the text of the file.
+    """
+    block = document.begin()
+    while block.isValid():
+        place = _first_on_next(block, document.documentLayout().blockBoundingRect(block).top(), height)
+        if place:
+            cursor = QTextCursor(block)
+            cursor.setPosition(block.position() + place)
+            below, above = block.blockFormat(), block.blockFormat()
+            below.setTopMargin(0)
+            above.setBottomMargin(0)
+            cursor.setBlockFormat(above)
+            cursor.insertBlock(below)
+        block = block.next()
+
+
+def _first_on_next(block: QTextBlock, top: float, height: float) -> int:
+    """Where in a paragraph the first line of its second page begins; 0 where it has only one."""
+    layout = block.layout()
+    lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+    pages = [(top + line.y() + EDGE) // height for line in lines]
+    return next((line.textStart() for line, page in zip(lines, pages, strict=True) if page != pages[0]), 0)
 
 
 def _parts(frame: QTextFrame) -> Iterator[QTextBlock | QTextTable]:
