@@ -39,7 +39,7 @@ FACTORS: dict[str, dict[str, float]] = {
     "L3 T-1 S-1": {"mL/min/1.73m2": 1e-6 / _MIN},
     "L3 B-1 T-1": {"mL/kg/h": 1e-9 / _HOUR},
     "M B-1 T-1": {"ug/kg/min": 1e-9 / _MIN, "mg/kg/day": 1e-6 / _DAY},
-    "M T-1": {"ug/min": 1e-6 / _MIN, "mg/day": 1e-3 / _DAY},
+    "M T-1": {"ug/min": 1e-6 / _MIN, "ug/h": 1e-6 / _HOUR, "ug/day": 1e-6 / _DAY, "mg/day": 1e-3 / _DAY},
     "M B-1": {"mg/kg": 1e-6},
     "M": {"pg": 1e-12, "ug": 1e-6, "mg": 1e-3, "g": 1.0, "kg": 1e3, "[lb]": 453.59237, "[oz]": 28.349523125},
     "L": {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "um": 1e-6, "[in]": 0.0254, "[ft]": 0.3048},
