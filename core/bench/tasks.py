@@ -43,7 +43,8 @@ _NO_WORD = re.compile(r"\W+")
 class BenchSet(msgspec.Struct, frozen=True, kw_only=True):
     """A public set: where it is from, and below which bucket its rows are here and from which on they are dev.
 
-    `official`: the rows follow the publishers' split; `here_below` is then 100, and what is not theirs is apart.
+    Sets that follow the publishers' split have 100 as `here_below`. `listed`: only rows that are known to be here are;
+    what is not known (another version of the set, a part of its file in which a group has lost its first row) is apart.
     """
 
     key: str
@@ -52,7 +53,7 @@ class BenchSet(msgspec.Struct, frozen=True, kw_only=True):
     commit: str
     licence: str
     load: Callable[[Path], Sequence[Row]]
-    official: bool = False
+    listed: bool = True
     here_below: int = HERE_BELOW
     dev_from: int = DEV_FROM
 
@@ -116,7 +117,7 @@ def _official(
     repository, commit = source
     return BenchSet(
         key=key, title=title, repository=repository, commit=commit, licence=licence, load=load,
-        official=True, here_below=BUCKETS, dev_from=dev_from,
+        here_below=BUCKETS, dev_from=dev_from,
     )  # fmt: skip
 
 
@@ -231,7 +232,7 @@ def bucket_of(group: str) -> int:
 
 
 def place_rows(known: BenchSet, rows: Sequence[Row]) -> tuple[Place, ...]:
-    """The place of each row. Whole groups must be handed in, or a group's first row, and so its bucket, is another."""
+    """The place of each row. Handed in without a group's first row, its others have another bucket."""
     groups = _groups(rows)
     nowhere = groups.get(NOWHERE) if known.key == "medcalc" else None
     return tuple(_place(known, row, groups[row.id], nowhere=nowhere) for row in rows)
@@ -239,10 +240,10 @@ def place_rows(known: BenchSet, rows: Sequence[Row]) -> tuple[Place, ...]:
 
 def _place(known: BenchSet, row: Row, group: str, *, nowhere: str | None) -> Place:
     bucket = bucket_of(group)
-    part: Part = "train" if bucket < known.dev_from else "dev"
-    if known.key == "medcalc" and group in HERE_THOUGH:
-        part = "train"
-    elif bucket >= known.here_below or group == nowhere or (known.official and not _is_here(known.key, row)):
+    excepted = known.key == "medcalc" and group in HERE_THOUGH
+    part: Part = "dev" if bucket >= known.dev_from and not excepted else "train"
+    kept_apart = group == nowhere or (bucket >= known.here_below and not excepted)
+    if kept_apart or (known.listed and not _is_here(known.key, row)):
         part = "apart"
     return Place(id=row.id, group=group, bucket=bucket, part=part)
 
@@ -284,12 +285,20 @@ def _marks(row: Row) -> tuple[str, ...]:
             return (f"text {normalise(row.question)}",)
 
 
-# --------------------------------------------------------------------------------------------- official splits
+# ------------------------------------------------------------------------------------------- rows known to be here
 
 
 def fingerprint(row: Row) -> str:
-    """Of a row's id; of a sentence, whose file numbers nothing, of its text."""
-    text = row.text if isinstance(row, Sentence) else row.id
+    """Of a row's id, with its text where versions of the set number anew; of a sentence, of its text alone."""
+    match row:
+        case Sentence():
+            text = row.text
+        case MedCalcRow():
+            text = f"{row.id} {normalise(row.note)}"
+        case ChoiceRow():
+            text = f"{row.id} {normalise(row.question)}"
+        case _:
+            text = row.id
     return hashlib.sha256(text.encode()).hexdigest()[:FINGERPRINT]
 
 
@@ -299,14 +308,8 @@ def _listed(key: str) -> frozenset[str]:
 
 
 def _is_here(key: str, row: Row) -> bool:
-    """Whether a row is one of the official training or development rows; of what is not known, no."""
-    match row:
-        case EhrRow():
-            return row.split in ("train", "valid")
-        case MedCalcRow():
-            return row.note_id == f"one_shot_{row.calculator}"
-        case _:
-            return fingerprint(row) in _listed(key)
+    """Whether a row is one of those that may be learnt from: by its own split, or by the list of their fingerprints."""
+    return row.split in ("train", "valid") if isinstance(row, EhrRow) else fingerprint(row) in _listed(key)
 
 
 # -------------------------------------------------------------------------------------- the refusal, the statement

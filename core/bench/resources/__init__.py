@@ -1,1 +1,1 @@
-"""Files of the bench: which rows of the sets with official splits may be learnt from, as fingerprints."""
+"""Files of the bench: which rows of the public sets may be learnt from, as fingerprints."""
