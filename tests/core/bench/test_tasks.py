@@ -139,10 +139,16 @@ def test_another_version_of_a_set_is_not_taken_for_this_one(data: Path, tmp_path
     assert set(parts(load("medcalc", tmp_path)).values()) == {"apart"}
 
 
+@pytest.fixture(scope="module")
+def here(data: Path) -> dict[str, Loaded]:
+    """Every set of the data folder; MIRAGE's form of PubMedQA, its official test set, is not there."""
+    return {known.key: load(known.key, data) for known in tasks.SETS if known.key != "mirage_pubmedqa"}
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("key", LISTED)
-def test_the_lists_are_those_of_the_data_folder(key: str, data: Path) -> None:
-    loaded = load(key, data)
+def test_the_lists_are_those_of_the_data_folder(key: str, here: dict[str, Loaded]) -> None:
+    loaded = here[key]
     assert {tasks.fingerprint(row) for row in loaded.rows} == tasks._listed(key)
     assert len(tasks._listed(key)) == len(loaded.rows)
 
@@ -228,29 +234,27 @@ def test_control_without_the_rule_the_planted_rows_are_written(planted: tuple[Lo
 
 
 @pytest.mark.data
-def test_buckets_of_every_row_here(data: Path) -> None:
+def test_buckets_of_every_row_here(here: dict[str, Loaded]) -> None:
     """0-39 but for the groups that are here by exception: 100 % of MedCalc's and MIRAGE's rows."""
     outside = {}
     for key, count in (("medcalc", 416), ("medqa", 484), ("mmlu", 486), ("bioasq", 235)):
-        loaded = load(key, data)
+        loaded = here[key]
         assert len(loaded.places) == count
         outside.update({(key, place.group): place.bucket for place in loaded.places if place.bucket >= 40})
         expected = {(True, "train"), (False, "dev")}
         assert {(p.bucket < 30, p.part) for p in loaded.places if p.group not in tasks.HERE_THOUGH} == expected
     assert outside == {("medcalc", "191"): 98}
-    assert set(groups(load("medcalc", data)).values()) >= tasks.HERE_THOUGH
+    assert set(groups(here["medcalc"]).values()) >= tasks.HERE_THOUGH
 
 
 @pytest.mark.data
-def test_every_set_here_may_be_learnt_from_and_says_so(data: Path) -> None:
-    for known in tasks.SETS:
-        if known.key == "mirage_pubmedqa":  # MIRAGE's is the official test set, and not here
-            continue
-        loaded = load(known.key, data)
+def test_every_set_here_may_be_learnt_from_and_says_so(here: dict[str, Loaded]) -> None:
+    assert len(here) == 10
+    for key, loaded in here.items():
         assert len(rows_for("experience memory", loaded)) == len(loaded.rows)
         said = state(loaded)
-        assert (said.part, said.rows, said.set) == ("dev part", len(loaded.rows), known.key)
-        assert known.commit[:7] in said.text
+        assert (said.part, said.rows, said.set) == ("dev part", len(loaded.rows), key)
+        assert loaded.set.commit[:7] in said.text
 
 
 @pytest.mark.data
