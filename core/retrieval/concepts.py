@@ -15,8 +15,9 @@ from core.retrieval.terms import Word, is_abbreviation, norm, singular, words
 # Words that may stand inside a surface without changing the finding: "swollen left calf" is a swollen calf.
 FILLERS = frozenset(
     ["a", "an", "the", "his", "her", "their", "my", "your", "left", "right", "mild", "moderate", "severe", "very"]
-    + ["slightly", "some", "marked"]
+    + ["slightly", "some", "marked", "l", "r", "lt", "rt"]
 )
+_SIDES = {"l": "left", "lt": "left", "r": "right", "rt": "right"}  # "L leg swollen"
 _MOST_FILLERS = 2
 _SHORTEST = 2  # characters
 _LONGEST = 12  # words
@@ -93,24 +94,26 @@ class Matcher:
         """The longest term that begins at one word; of two as long, the one that passes over fewer words."""
         best: _Found | None = None
         passed = 0
-        stack = [(child, first + 1, 0) for child in _children(self._root, tokens[first].norm)]
+        stack = [(child, first + 1, 0, True) for child in _children(self._root, tokens[first].norm)]
         while stack:
-            node, position, skipped = stack.pop()
-            if node.entries and (best is None or (position, -skipped) > (best.last, -passed)):
+            node, position, skipped, is_whole = stack.pop()
+            if is_whole and node.entries and (best is None or (position, -skipped) > (best.last, -passed)):
                 hit = _accept(node, text, tokens[first:position])
                 if hit is not None:
                     best, passed = _Found(hit[0], first, position, hit[1]), skipped
             if position < len(tokens) and _joined(text, tokens[position - 1], tokens[position]):
                 term = tokens[position].norm
-                stack += [(child, position + 1, skipped) for child in _children(node, term)]
+                stack += [(child, position + 1, skipped, True) for child in _children(node, term)]
                 if term in FILLERS and skipped < _MOST_FILLERS:
-                    stack.append((node, position + 1, skipped + 1))
+                    stack.append((node, position + 1, skipped + 1, False))  # a term does not end in a filler
         return best
 
 
 def _children(node: _Node, term: str) -> Iterator[_Node]:
     child = node.next.get(term)
     if child is not None:
+        yield child
+    if term in _SIDES and (child := node.next.get(_SIDES[term])) is not None:
         yield child
     stem = singular(term)
     if stem != term and (child := node.next.get(stem)) is not None:

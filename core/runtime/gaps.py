@@ -155,12 +155,19 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
     def _again(self, scored: Scored, concept: str, assumed: Ledger) -> Scored:
         """The condition weighed with a concept settled, where that touches it or a condition that it arises from."""
-        touched = any(self.ledger.bears_on(concept, w.clue.concept) for w in scored.weights)
-        if not touched and not scored.condition.arises_from:
+        if not any(self._touches(concept, other) for other in self._linked(scored)):
             return scored
         return weighing.weigh(
             scored.condition, assumed, self.weights, retrieval=scored.retrieval, raised_by=scored.raised_by
         )
+
+    def _linked(self, scored: Scored) -> Sequence[Scored]:
+        """A candidate, and those that it arises from."""
+        slugs = scored.condition.arises_from
+        return (scored, *(other for other in self.scored if other.condition.slug in slugs))
+
+    def _touches(self, concept: str, scored: Scored) -> bool:
+        return any(self.ledger.bears_on(concept, weight.clue.concept) for weight in scored.weights)
 
 
 def missing(frame: Frame, knowledge: Knowledge, *, closed: frozenset[str]) -> tuple[Gap, ...]:

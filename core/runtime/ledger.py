@@ -59,6 +59,7 @@ class Ledger:
         self._absent: dict[str, list[str]] = defaultdict(list)
         self._assumed: tuple[str, State] | None = None
         self._known: dict[str, Standing] = {}
+        self._bearing: dict[tuple[str, str], bool] = {}  # asked many thousand times in the search for gaps
         counting = [finding for finding in self.findings if _counts(finding)]
         self._measured = _measured(self.findings)
         self._concepts = {finding.id: finding.concept for finding in counting}
@@ -98,7 +99,11 @@ class Ledger:
 
     def bears_on(self, concept: str, other: str) -> bool:
         """Does settling one concept say anything about the other: are they the same, or one a kind of the other?"""
-        return other in self._knowledge.ancestors(concept) or concept in self._knowledge.ancestors(other)
+        bears = self._bearing.get((concept, other))
+        if bears is None:
+            bears = other in self._knowledge.ancestors(concept) or concept in self._knowledge.ancestors(other)
+            self._bearing[concept, other] = bears
+        return bears
 
     def standing(self, concept: str) -> Standing:
         """What is known of a concept."""

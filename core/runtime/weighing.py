@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -40,7 +41,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
         return self.clue.strength in _FOR and _matches(self)
 
 
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
+class Scored(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A condition with its weighed clues and structural score S(c)."""
 
     condition: Condition
@@ -49,7 +50,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     retrieval: float = 0.0
     raised_by: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def excluded(self) -> Weight | None:
         """The excluding clue that is present, if any."""
         return next((w for w in self.weights if w.clue.strength == "excludes" and _matches(w)), None)
@@ -59,7 +60,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
         matched = [w.witnesses for w in self.weights if w.clue.strength in strengths and _matches(w) and not w.within]
         return distinct(matched)
 
-    @property
+    @cached_property
     def supported(self) -> bool:
         """Does at least one finding speak for it?"""
         return any(weight.supports for weight in self.weights)

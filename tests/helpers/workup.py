@@ -95,9 +95,9 @@ def case_of(*items: Note | LabTable, identifier: str = "c1") -> Case:
     return Case(id=identifier, title=identifier, revision=1, created_at=AT, items=items)
 
 
-def vignettes() -> list[dict[str, Any]]:
-    """All vignettes of the data folder, by id."""
-    return [tomllib.loads(path.read_text("utf-8")) for path in sorted((DATA / "vignettes").glob("*.toml"))]
+def vignettes(folder: str = "vignettes") -> list[dict[str, Any]]:
+    """All vignettes of a folder of the data folder, by file name."""
+    return [tomllib.loads(path.read_text("utf-8")) for path in sorted((DATA / folder).glob("*.toml"))]
 
 
 def vignette_case(row: dict[str, Any]) -> Case:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 _WORDS = (
     "is|was|of|at|now|still|about|around|approx|approximately|today|lying|sitting|standing|supine|on|arrival|up|down|"
     "to|settled|regular|irregular|rate|right|left|both|arms?|initially|initial|first|manual|recorded|remains|been|has|"
-    "resting|sinus|oral|tympanic|score|only|a|the|triage"
+    "resting|sinus|oral|tympanic|score|only|a|the|triage|clinic|surgery|office|practice|average|averages|mean|daytime|"
+    "ambulatory|repeat|seated"
 )
 # Between the name of a sign and its number.
 _GAP = rf"\s*[:=~,\u2248-]?\s*(?:\([^)\d]{{1,20}}\)\s*)?(?:(?:{_WORDS})\b[.,:]?\s+|[:=]\s*){{0,4}}"
@@ -93,13 +94,13 @@ SIGNS = (
     ),
 )
 PRESSURE = re.compile(
-    rf"\b(?:BP|bp|B/P|[Bb]lood [Pp]ressure){_GAP}(?P<s>\d{{2,3}})\s*/\s*(?P<d>\d{{2,3}})(?!\d)(?!\s*/)"
+    rf"\b(?:BP|bp|B/P|[Bb]lood [Pp]ressure|ABPM){_GAP}(?P<s>\d{{2,3}})\s*/\s*(?P<d>\d{{2,3}})(?!\d)(?!\s*/)"
 )
 BARE_PRESSURE = re.compile(r"(?<![\d/.])(?P<s>\d{2,3})\s*/\s*(?P<d>\d{2,3})\s*mm\s?Hg\b")
 # "BP 152/94, repeat 148/92": a further reading soon behind a named one.
 FURTHER_PRESSURE = re.compile(
-    r"\b(?:repeat(?:ed)?|again|re-?check(?:ed)?|second|third|then|later|and|minutes?|hours?|days?|weeks?)\b"
-    r"(?:\s+(?:readings?|BP|at|of|was|is|on|it|the|a))*\s*[:,]?\s*"
+    r"(?:\b(?:repeat(?:ed)?|again|re-?check(?:ed)?|second|third|then|later|and|minutes?|hours?|days?|weeks?)\b"
+    r"(?:\s+(?:readings?|BP|at|of|was|is|on|it|the|a))*\s*[:,]?\s*|(?<=/\d\d, )|(?<=/\d\d\d, ))"
     r"(?P<s>[6-9]\d|[12]\d\d)\s*/\s*(?P<d>[3-9]\d|1\d\d)(?!\d)(?!\s*/)"
 )
 SYSTOLIC = re.compile(

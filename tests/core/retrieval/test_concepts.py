@@ -26,6 +26,8 @@ def matcher() -> Matcher:
             row("calf", "Swollen calf"),
             row("both", "Swelling of the leg"),
             row("one", "Swelling of the right leg"),
+            row("heart", "Cardiomyopathy", "ischaemic cardiomyopathy"),
+            row("angina", "Cardiac chest pain"),
             row("protein", "Heavy proteinuria", "protein +++"),
         ]
     )
@@ -50,6 +52,11 @@ def found(text: str) -> list[tuple[str, str]]:
         ("swollen left tender calf", []),
         ("swelling of the right leg", [("swelling of the right leg", "one")]),  # of two as long, the one in full
         ("swelling of the left leg", [("swelling of the left leg", "both")]),
+        ("swelling of the R leg", [("swelling of the R leg", "one")]),
+        ("swollen L calf", [("swollen L calf", "calf")]),
+        ("swollen calf R", [("swollen calf", "calf")]),  # a term does not end in a word that is passed over
+        ("non-ischaemic cardiomyopathy", [("cardiomyopathy", "heart")]),  # the concept stays
+        ("non-cardiac chest pain", [("cardiac chest pain", "angina")]),  # what is left is another
         ("urine protein", []),  # the sign belongs to the surface
         ("dip: protein +++ today", [("protein +++", "protein")]),
         ("", []),

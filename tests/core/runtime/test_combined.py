@@ -40,6 +40,8 @@ def enzymes(test: str, value: float, high: float | None, range_text: str = "") -
         ("BP 152/94, repeat 148/92.", True),
         ("BP 150/95 in March, 148/96 in May and 151/92 today.", True),
         ("Clinic BP 138/92. After two weeks 136/94.", True),  # diastolic alone
+        ("BP clinic 152/94, 148/92.", True),
+        ("BP 152/94, 120/70.", None),
         ("BP 152/94.", None),
         ("BP 152/94. Later BP 152/94.", None),  # perhaps the same reading twice
         ("BP 152/94, repeat 128/78.", None),

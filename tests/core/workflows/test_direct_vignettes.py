@@ -17,6 +17,7 @@ from tests.helpers import workup
 
 MODEL = "smollm2-135m-instruct-q4_1"
 FULL = [row for row in workup.vignettes() if row["condition"]]
+ACUTE = workup.vignettes("acuity")  # something acute in somebody already ill; written before the rules for it
 SPARSE = [row for row in workup.vignettes() if not row["condition"]]
 # a case costs the model seconds: an even spread over the conditions, the same every time
 MODELLED = [FULL[at * len(FULL) // 12] for at in range(12)]
@@ -30,7 +31,7 @@ def order(worked: workup.Worked) -> list[str]:
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, workup.Worked]:
     """Every vignette worked up once, model off."""
     found = {}
-    for row in (*FULL, *SPARSE):
+    for row in (*FULL, *SPARSE, *ACUTE):
         profile: Path = tmp_path_factory.mktemp(row["id"])
         found[row["id"]] = workup.work_up(profile, workup.vignette_case(row))
     return found
@@ -54,6 +55,18 @@ def test_the_right_condition_leads(results: dict[str, workup.Worked], capsys: py
         print(f"top-1 {first / len(FULL):.1%} top-3 {third / len(FULL):.1%}")
     assert first / len(FULL) >= 0.60
     assert third / len(FULL) >= 0.85
+
+
+def test_the_acute_leads_over_what_was_known_and_sepsis_stands_with_its_source(
+    results: dict[str, workup.Worked], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, third = _places(ACUTE, results)
+    with capsys.disabled():
+        print(f"acute beside chronic: first {first}, among three {third}, of {len(ACUTE)}")
+    assert len(ACUTE) == 12 and first >= 10 and third == 12
+    beside = [(row["id"], slug) for row in ACUTE for slug in row.get("within", ())]
+    assert beside and all(slug in order(results[identifier])[:3] for identifier, slug in beside)
+    assert all(_conclusion(results[row["id"]]) == "ranked" for row in ACUTE)
 
 
 def _places(rows: list[dict[str, Any]], results: dict[str, workup.Worked]) -> tuple[int, int]:
