@@ -106,6 +106,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     weighing: Weighing = Weighing()
     limits: Limits = Limits()
 
+    @property
+    def images(self) -> bool:
+        """Does this profile work with images? (product.md section 4)"""
+        return self.profile == "research_imaging"
+
 
 def load(folder: Path) -> Settings:
     """The profile's settings; defaults where the file or a key is absent.

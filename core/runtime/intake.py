@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from core import codec
 from core.domain.case import Case, Item, Patient, SeriesRef, Unread
 from core.errors import UserError
-from core.imaging.facts import Directory, Instance, Paper, Rendered
+from core.imaging.facts import Directory, Instance, Paper, Picture, Rendered
 from core.imaging.series import Group, Member, grouped
 from core.runtime import folder, identity, items
 from core.runtime.foreign import Decoder, FileAnswer, Parted, Refused
@@ -69,6 +69,7 @@ def import_paths(
 
     `on_progress(done, total, name)` is called before each file and once at the end; `on_file(name, reason)` as soon as
     a file was read (reason "") or was not, so that a list of them can grow meanwhile. Nothing new: the case as it is.
+    Where the settings' profile works without images, an image is refused like any other file, with that reason.
 
     Raises:
         UserError: no such path or case, or nothing could be read.
@@ -78,7 +79,15 @@ def import_paths(
     old = cases.load(case_id) if case_id else None
     with Decoder(settings, stop) as decoder, Sources(settings, stop) as sources, artifacts.batch(actor) as batch:
         listing = folder.scan(paths, stop)
-        job = _Job(decoder=decoder, sources=sources, batch=batch, artifacts=artifacts, old=old, on_file=on_file)
+        job = _Job(
+            decoder=decoder,
+            sources=sources,
+            batch=batch,
+            artifacts=artifacts,
+            old=old,
+            on_file=on_file,
+            images=settings.images,
+        )
         found, patient = job.run(listing, on_progress)
         fresh = old or Case(id="", title=title or listing.title, revision=0, created_at=clock())
         case = _merged(fresh, found, patient)
@@ -105,6 +114,7 @@ class _Job:
         artifacts: Artifacts,
         old: Case | None,
         on_file: Told,
+        images: bool,
     ) -> None:
         self._decoder = decoder
         self._sources = sources
@@ -112,6 +122,7 @@ class _Job:
         self._artifacts = artifacts
         self._old = old
         self._on_file = on_file
+        self._images = images
         self._found = _Found()
         self._seen: dict[str, str] = {}
 
@@ -159,6 +170,10 @@ class _Job:
             self._batch.drop(file.sha256)
             self._found.cards[answer.series_uid] += 1
             self._refuse(file.name, items.refusal(answer))
+            return
+        if isinstance(answer, Instance | Picture) and not self._images:
+            self._batch.drop(file.sha256)
+            self._refuse(file.name, items.IMAGES_OFF)
             return
         self._batch.describe(file.sha256, items.media_type(answer))
         self._found.names.add(file.name)

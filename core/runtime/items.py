@@ -23,6 +23,10 @@ PREFIXES: dict[type, str] = {Note: "n", LabTable: "t", ImageRef: "i", SeriesRef:
 SIDES = {"right": "R", "left": "L", "od": "R", "os": "L", "re": "R", "le": "L"}
 LOOKS = {"fundus": "fundus photograph", "retina": "fundus photograph", "ecg": "ECG", "cxr": "chest film"}
 TWIN = "Same content as"
+IMAGES_OFF = (
+    "An image; not read. This installation works in the Text support profile, whose assessments rest on text and "
+    "numbers alone: no image may enter them."
+)
 DECODE_CODES = {f"D{n:02}" for n in (*range(3, 10), 13, 18)}
 
 

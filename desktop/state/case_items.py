@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 from PySide6.QtCore import QAbstractListModel, QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from core.domain.case import Case, Item, LabRow, LabTable
+from core.domain.case import Case, ImageRef, Item, LabRow, LabTable, SeriesRef
 from desktop.i18n import tr
 from desktop.state import words
 from desktop.state.trends import Trends
@@ -39,9 +39,10 @@ class Contents(QAbstractListModel):
         super().__init__(parent)
         self._entries: tuple[Entry, ...] = ()
 
-    def show(self, case: Case) -> None:
+    def show(self, case: Case, *, images: bool = True) -> None:
+        """The contents of a case; `images`: does the profile work with them?"""
         self.beginResetModel()
-        self._entries = entries(case)
+        self._entries = entries(case, images=images)
         self.endResetModel()
 
     def rowCount(self, parent: Index = _ROOT) -> int:
@@ -67,12 +68,14 @@ class Contents(QAbstractListModel):
         return QModelIndex()
 
 
-def entries(case: Case) -> tuple[Entry, ...]:
-    """The lines of a case's contents."""
+def entries(case: Case, *, images: bool = True) -> tuple[Entry, ...]:
+    """The lines of a case's contents; without `images` a picture is named and said to be off."""
     detail = tr("{n}, revision {r}", n=words.counted(len(case.items), "item"), r=case.revision)
     lines = [Entry(kind="overview", title=tr("Overview"), detail=detail, icon="overview")]
     for item in case.items:
         icon, below = words.item_words(item)
+        if isinstance(item, ImageRef | SeriesRef) and not images:
+            below = tr("off in the Text support profile")
         lines.append(Entry(kind="item", title=item.title, detail=below, icon=icon, item=item))
     if case.unread:
         below = tr("{n}, with the reason", n=words.counted(case.unread_files, "file"))

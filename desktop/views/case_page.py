@@ -64,6 +64,7 @@ class CasePage(QWidget):
         super().__init__()
         self.setProperty("kind", "ground")
         self._fetch = fetch
+        self.images = True  # does the profile work with images?
         self._case: Case | None = None
         self._trends: Trends = {}
         self.contents = Contents(self)
@@ -99,7 +100,7 @@ class CasePage(QWidget):
     def show_case(self, case: Case, trends: Trends) -> None:
         """Show another case, or another revision of this one, with the trends of its results."""
         self._case, self._trends = case, trends
-        self.contents.show(case)
+        self.contents.show(case, images=self.images)
         self.list.setCurrentIndex(self.contents.index(0))
 
     def open_item(self, item_id: str, row: int = -1) -> None:
@@ -144,7 +145,7 @@ class CasePage(QWidget):
 
     def _view(self, entry: Entry, case: Case) -> QWidget:
         if entry.kind == "overview":
-            overview = Overview(case)
+            overview = Overview(case, images=self.images)
             overview.wanted.connect(self.open_item)
             overview.unread_wanted.connect(self.open_unread)
             return pieces.scrolled(overview, tr("Overview"))
@@ -152,4 +153,4 @@ class CasePage(QWidget):
             return pieces.scrolled(UnreadView(case.unread), tr("Files that were not read"))
         if isinstance(entry.item, LabTable):
             return LabPage(entry.item, self._trends)
-        return item_view(entry.item, self._fetch)
+        return item_view(entry.item, self._fetch, images=self.images)

@@ -11,6 +11,16 @@ from desktop.views.flow import Turning
 from desktop.views.look import look
 from desktop.views.pieces import Picture, text
 
+FORMS = (
+    "Notes and letters (text, PDF, Word), laboratory tables (CSV, Excel), FHIR bundles, DICOM studies, pictures, "
+    "SQLite extracts, also in a ZIP. Nothing leaves this computer."
+)
+FORMS_OF_TEXT = (
+    "Notes and letters (text, PDF, Word), laboratory tables (CSV, Excel), FHIR bundles, SQLite extracts, also in a "
+    "ZIP. Images are not read: the Text support profile works with text and numbers alone. Nothing leaves this "
+    "computer."
+)
+
 
 class EmptyPage(QWidget):
     """An invitation; silent until the profile is open."""
@@ -25,11 +35,7 @@ class EmptyPage(QWidget):
         self._frame = pieces.panel("drop")
         title = text(tr("Drop a folder or files here"), "title")
         title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        words = text(
-            tr("Notes and letters (text, PDF, Word), laboratory tables (CSV, Excel), FHIR bundles, DICOM studies, "
-               "pictures, SQLite extracts, also in a ZIP. Nothing leaves this computer."),
-            "muted",
-        )  # fmt: skip
+        self.words = words = text(tr(FORMS), "muted")
         words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.folder = pieces.button(tr("Import a folder…"), self.wanted_folder.emit, icon="folder")
         self.example = pieces.button(tr("Open the example case"), self.wanted_example.emit, kind="primary")
@@ -44,8 +50,9 @@ class EmptyPage(QWidget):
         look().changed.connect(self._fit)
         self._fit()
 
-    def ready(self) -> None:
-        """The profile is open: files may come."""
+    def ready(self, *, images: bool) -> None:
+        """The profile is open: files may come; of images only where the profile works with them."""
+        self.words.setText(tr(FORMS if images else FORMS_OF_TEXT))
         self._frame.show()
 
     def show_dropping(self, dropping: bool) -> None:

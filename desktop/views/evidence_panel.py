@@ -27,6 +27,7 @@ class EvidencePanel(QFrame):
         self.setProperty("kind", "evidence")
         self.setAccessibleName(tr("Evidence"))
         self._fetch = fetch
+        self.images = True  # does the profile work with images?
         self.source: Source | None = None
         self.view: QWidget | None = None
         self.kind = Chip("", "accent")
@@ -87,7 +88,7 @@ class EvidencePanel(QFrame):
                 table.mark(place.row)
             return table
         if source.picture is not None:
-            return picture_card(source.picture, self._fetch)
+            return picture_card(source.picture, self._fetch, images=self.images)
         if source.passage is not None:
             return passage_view(source.passage)
         return self._inputs(source.inputs) if source.inputs else None

@@ -7,7 +7,7 @@ import re
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLayout, QWidget
 
-from core.domain.case import Case, LabRow, LabTable
+from core.domain.case import Case, ImageRef, LabRow, LabTable, SeriesRef
 from desktop.i18n import tr
 from desktop.state import words
 from desktop.views import pieces
@@ -25,8 +25,9 @@ class Overview(QWidget):
     wanted = Signal(str, int)
     unread_wanted = Signal()
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, *, images: bool = True) -> None:
         super().__init__()
+        self._images = images
         title = text(case.title, "title")
         made = tr("Revision {r}, imported {age}", r=case.revision, age=words.since(case.created_at))
         parts: list[QWidget | QLayout | None] = [title, text(made, "small")]
@@ -72,8 +73,11 @@ class Overview(QWidget):
             parts += [self._card(t.id, "labs", t.title, words.item_words(t)[1]) for t in case.tables]
         if case.pictures:
             parts.append(text(tr("Pictures"), "section"))
-            parts += [self._card(p.id, "image", p.title, words.item_words(p)[1]) for p in case.pictures]
+            parts += [self._card(p.id, "image", p.title, self._pictured(p)) for p in case.pictures]
         return parts
+
+    def _pictured(self, picture: ImageRef | SeriesRef) -> str:
+        return words.item_words(picture)[1] if self._images else tr("off in the Text support profile")
 
     def _card(self, item_id: str, icon: str, title: str, detail: str) -> QFrame:
         card = pieces.panel("card")

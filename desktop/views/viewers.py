@@ -267,6 +267,23 @@ def _warning(words_: str) -> Chip:
     return Chip(words_, "caution", "warning")
 
 
+IMAGES_OFF = (
+    "Images are not shown: this installation works in the Text support profile, whose assessments rest on text and "
+    "numbers alone. The administrator chooses the profile in the settings."
+)
+
+
+def images_off(item: ImageRef | SeriesRef) -> QWidget:
+    """In place of a picture, where the profile works without images: a sentence that says why."""
+    box, frame = QWidget(), pieces.panel("card")
+    head = pieces.row(None, Picture("info", "muted", 24), text(tr(IMAGES_OFF), "lead"), gap=12)
+    head.setStretch(1, 1)
+    pieces.column(frame, None, head, text(item.title, "mono"), None, margins=(24, 24, 24, 24), gap=12)
+    pieces.column(box, frame, margins=(16, 16, 16, 16))
+    box.setAccessibleName(f"{item.title}: {tr(IMAGES_OFF)}")
+    return box
+
+
 class UnreadView(QWidget):
     """Every file that was not read, wholly or in part, and why."""
 
@@ -292,8 +309,8 @@ class UnreadView(QWidget):
         pieces.column(self, title, lead, *cards, None, margins=(24, 20, 24, 20), gap=8)
 
 
-def item_view(item: Item, fetch: FetchPicture) -> QWidget:
-    """The viewer of an item; a picture is fetched beside the window's thread."""
+def item_view(item: Item, fetch: FetchPicture, *, images: bool = True) -> QWidget:
+    """The viewer of an item; a picture is fetched beside the window's thread, where the profile has `images`."""
     if isinstance(item, Note):
         note = NoteView()
         note.show_note(item)
@@ -302,10 +319,12 @@ def item_view(item: Item, fetch: FetchPicture) -> QWidget:
         return LabView(item)
     if isinstance(item, EhrDatabase):
         return ExtractView(item)
-    return picture_card(item, fetch)
+    return picture_card(item, fetch, images=images)
 
 
-def picture_card(item: ImageRef | SeriesRef, fetch: FetchPicture) -> PictureCard:
+def picture_card(item: ImageRef | SeriesRef, fetch: FetchPicture, *, images: bool = True) -> QWidget:
+    if not images:
+        return images_off(item)
     card = PictureCard(item)
     if item.preview_sha256:
         fetch(item.preview_sha256, card.view.show_png, card.view.show_words)

@@ -147,6 +147,7 @@ class Window(Frame):
         self.run_page.attach(space.live)
         self.case_page.composer.show_model(space.model)
         self.research.setVisible(space.research)
+        self.case_page.images = self.panel.images = space.research
         desk.told.connect(self.tell)
         desk.opened.connect(self._on_opened)
         desk.run_started.connect(self.page_run)
@@ -185,7 +186,7 @@ class Window(Frame):
         self._begin()
 
     def _begin(self) -> None:
-        self.empty.ready()
+        self._with_desk(lambda desk: self.empty.ready(images=desk.space.research))
         self.arrivals.open_door()
         self.pane.list.setFocus()
         self._with_desk(Desk.refresh)

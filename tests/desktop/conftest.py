@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from core import settings
 from core.runtime import examples
+from core.settings import Settings
 from desktop.app import Session
 from desktop.views.look import Look, set_look
 
@@ -44,8 +46,9 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(warm: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The profile of this test; runs use the scripted model."""
+    """The profile of this test, research imaging; runs use the scripted model."""
     shutil.copytree(warm, home, dirs_exist_ok=True)
+    settings.save(home / "profile", Settings(profile="research_imaging"))
     monkeypatch.setenv("WARDROUND_TESTING", "1")
     monkeypatch.setenv("WARDROUND_TEST_BACKBONE", "scripted")
     return home / "profile"

@@ -134,7 +134,8 @@ def test_run_asks_is_answered_and_its_report_leads_to_the_sources(
     qtbot.waitUntil(lambda: window.desk.shown is not None, timeout=PATIENCE)
     assert window.pages.currentIndex() == REPORT
     banner = window.report_page.banner.accessibleName()
-    for name in ("N1", "N2", "N7"):
+    assert window.research.isVisible()
+    for name in ("N1", "N2", "N6", "N7"):
         assert TEXTS[name] in banner
     assert TEXTS["N3"].split("{")[0] in banner
     evidence = window.desk.shown.report.evidence

@@ -263,7 +263,7 @@ def case(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
             [folder],
             case_id=None,
             title=None,
-            settings=Settings(limits=Limits(file_mb=1)),
+            settings=Settings(profile="research_imaging", limits=Limits(file_mb=1)),
             cases=Cases(database),
             artifacts=Artifacts(database, profile),
             actor="tester",

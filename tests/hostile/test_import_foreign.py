@@ -299,7 +299,7 @@ def imported(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             [folder],
             case_id=None,
             title=None,
-            settings=Settings(limits=Limits(file_mb=1, pdf_pages=3)),
+            settings=Settings(profile="research_imaging", limits=Limits(file_mb=1, pdf_pages=3)),
             cases=Cases(store),
             artifacts=Artifacts(store, profile),
             actor="tester",

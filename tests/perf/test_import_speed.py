@@ -55,7 +55,7 @@ def test_import_of_a_series_beside_pydicom(series: Path, profile: Path) -> None:
             [series],
             case_id=None,
             title=None,
-            settings=Settings(),
+            settings=Settings(profile="research_imaging"),
             cases=Cases(store),
             artifacts=Artifacts(store, profile),
             actor="tester",

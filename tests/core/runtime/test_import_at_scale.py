@@ -59,7 +59,7 @@ def take(store: Database, place: Path, watch: Watch) -> object:
         [place],
         case_id=None,
         title=None,
-        settings=Settings(),
+        settings=Settings(profile="research_imaging"),
         cases=Cases(store),
         artifacts=Artifacts(store, store.path.parent),
         actor="tester",

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import numpy as np
 import pydicom
@@ -24,6 +24,7 @@ from core.readers.text import TextDocument
 from core.runtime import examples, folder, unpacking
 from core.runtime.foreign import Decoder, Refused
 from core.runtime.intake import import_paths
+from core.runtime.items import IMAGES_OFF
 from core.settings import Settings
 from core.store import migrations
 from core.store.artifacts import Artifacts
@@ -45,14 +46,20 @@ class Desk:
         self.stop = threading.Event()
         self.on_file: Callable[[int], None] = lambda done: None
 
-    def take(self, *paths: Path, case_id: str | None = None, title: str | None = None) -> Case:
+    def take(
+        self,
+        *paths: Path,
+        case_id: str | None = None,
+        title: str | None = None,
+        profile: Literal["text_support", "research_imaging"] = "research_imaging",
+    ) -> Case:
         """Import the paths."""
         self.progress.clear()
         return import_paths(
             paths,
             case_id=case_id,
             title=title,
-            settings=Settings(),
+            settings=Settings(profile=profile),
             cases=self.cases,
             artifacts=self.artifacts,
             actor="tester",
@@ -426,6 +433,20 @@ def test_example_c_has_pressures_a_fundus_and_a_contraindication(desk: Desk, wri
     text = " ".join(note.text for note in case.notes)
     for words in ("Asthma since childhood", "timolol", "cup-disc ratio 0.8", "cup-disc ratio 0.6"):
         assert words in text
+
+
+def test_text_support_reads_everything_but_images_and_says_why(desk: Desk, written: dict[str, Path]) -> None:
+    picture = next(written["c"].glob("*.png"))
+    paths = (written["a"] / "chest-film.dcm", picture, written["a"] / "01-gp-letter.txt")
+    case = desk.take(*paths, profile="text_support")
+    assert (len(case.notes), case.pictures) == (1, ())
+    assert {(entry.name, entry.reason) for entry in case.unread} == {
+        ("chest-film.dcm", IMAGES_OFF),
+        (picture.name, IMAGES_OFF),
+    }
+    assert desk.rows("artifact") == 1
+    more = desk.take(*paths, case_id=case.id)
+    assert (len(more.pictures), more.unread) == (2, ())
 
 
 def test_there_is_no_fourth_example(tmp_path: Path) -> None:

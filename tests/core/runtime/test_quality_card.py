@@ -38,7 +38,7 @@ def taken(place: Path, profile: Path) -> Case:
             [place],
             case_id=None,
             title=None,
-            settings=Settings(),
+            settings=Settings(profile="research_imaging"),
             cases=Cases(database),
             artifacts=Artifacts(database, profile),
             actor="tester",
