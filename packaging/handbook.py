@@ -117,6 +117,8 @@ def _values(kind: inspect.Type) -> str:
         return ", ".join(f"`{value}`" for value in kind.values)
     if isinstance(kind, inspect.VarTupleType):
         return "list"
+    if isinstance(kind, inspect.UnionType):
+        return " or ".join(_values(each) for each in kind.types)
     return _NAMES[type(kind)]
 
 
