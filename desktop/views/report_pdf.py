@@ -165,6 +165,7 @@ def keep_together(document: QTextDocument, height: float) -> None:
         if found is None:
             return
         _break_before(found)
+        _lay_out(document)
 
 
 def _cut(document: QTextDocument, height: float) -> Iterator[QTextBlock | QTextTable]:
@@ -200,7 +201,13 @@ def part_at_pages(document: QTextDocument, height: float) -> None:
             above.setBottomMargin(0)
             cursor.setBlockFormat(above)
             cursor.insertBlock(below)
+            _lay_out(document)
         block = block.next()
+
+
+def _lay_out(document: QTextDocument) -> None:
+    """All of it anew: laid out from the middle, Qt puts a line across the end of a page."""
+    document.markContentsDirty(0, document.characterCount())
 
 
 def _first_on_next(block: QTextBlock, top: float, height: float) -> int:

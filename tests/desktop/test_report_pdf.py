@@ -201,7 +201,7 @@ def test_rows_are_kept_whole_and_no_heading_ends_a_page(long: Read) -> None:
 
 
 def test_text_over_the_end_of_a_page_is_in_the_file_once(qapp: QApplication) -> None:
-    """In a paragraph, and in a row that is higher than a page: nothing hidden is repeated where the next page begins."""
+    """In a paragraph, and in a row higher than a page: nothing hidden is repeated where the next page begins."""
     many = [" ".join(f"{kind}{n:04}" for n in range(1500)) for kind in ("word", "cell")]
     block = Block(id="b", title="Long", lines=(Line(text=many[0]),))
     found = Read(draw(Paper(report=a_report(block), entries=(Entry(id="e1", text=many[1], source="s"),))))
