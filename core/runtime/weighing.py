@@ -134,14 +134,13 @@ def rescored(scored: Scored, rows: Sequence[Weight], weights: Weighing) -> Score
 def _known_before(condition: Condition, rows: list[Weight], ledger: Ledger, weights: Weighing) -> list[Weight]:
     """A condition that was known before today is no explanation of today (direct.md section 3.1).
 
-    That it is known counts against it, as a row of its own, instead of for it; today's findings count as ever.
+    That it is known counts against it, as a row of its own, instead of for it; today's findings count as ever. The row
+    is this program's rule: no publication is cited for it.
     """
     known = ledger.known_before(condition.concept)
     if not known:
         return rows
-    own = next((row.clue for row in rows if row.clue.concept == condition.concept), None)
-    citation = own.citation if own is not None else condition.sources[0].key if condition.sources else ""
-    clue = Clue(concept=condition.concept, strength="against", obtain="history", citation=citation)
+    clue = Clue(concept=condition.concept, strength="against", obtain="history", citation="")
     row = Weight(
         clue=clue, standing=Standing("present", known), contribution=contribution(clue, Standing("present"), weights)
     )

@@ -72,8 +72,10 @@ CHECKS = {"workbench": check_workbench, "knowledge": check_knowledge}
 def test_complaint_C3_every_schema_there_was_opens_and_reads(name: str, tmp_path: Path) -> None:
     """lmstudio-ai/lmstudio-bug-tracker#1015; janhq/jan#1881: an update, and all that was kept is gone."""
     kind, number = name.split("-")
-    with closing(open_database(old(name, tmp_path), SETS[kind])) as database:
+    path = old(name, tmp_path)
+    with closing(open_database(path, SETS[kind])) as database:
         CHECKS[kind](database, schema=int(number))
+    assert len(list(tmp_path.glob("*.bak"))) == (int(number) < len(SETS[kind]._migrations))  # the old one is kept
 
 
 @pytest.mark.parametrize("name", FILES)
