@@ -192,8 +192,8 @@ FRAMINGHAM = calculator(
     ),
     bands(("value < 10", "low risk"), ("value <= 20", "intermediate risk"), ("", "high risk")),
     output=measure("%", 1, 0, 100),
-    cite="Expert Panel on Detection, Evaluation, and Treatment of High Blood Cholesterol in Adults. Executive "
-    "summary of the third report of the NCEP (Adult Treatment Panel III). JAMA 2001;285:2486-2497.",
+    cite="Executive summary of the third report of the NCEP expert panel (Adult Treatment Panel III). "
+    "JAMA 2001;285:2486-2497.",
     use="Adults of 30 to 79 years without known coronary disease or diabetes.",
     avoid="Known coronary disease, diabetes; populations with another base rate.",
 )

@@ -88,7 +88,7 @@ MME = calculator(
     warn("methadone > 0 or morphine >= 0", "not for changing one opioid into another: doses by this table can kill"),
     output=measure("mg/day", 1, 0, 20000),
     cite="Dowell D, Ragan KR, Jones CM, Baldwin GT, Chou R. CDC clinical practice guideline for prescribing "
-    "opioids for pain - United States, 2022. MMWR Recomm Rep 2022;71(3):1-95.",
+    "opioids for pain. MMWR Recomm Rep 2022;71(3):1-95.",
     use="The risk of overdose from all opioids of a day together; a drug that is not given counts 0.",
     avoid="Changing one opioid into another; buprenorphine; opioids for opioid use disorder.",
 )
