@@ -274,6 +274,9 @@ class Annotator:
         """
         if cue.phrase not in self._table.over or cue.first < span[1]:
             return False
+        closed = cue.last == len(sentence.tokens) or cue.last in (*sentence.commas, *sentence.stops)
+        if not closed and sentence.tokens[cue.last].norm not in self._table.ending:
+            return False
         links = [index for index in range(span[1], cue.first) if sentence.tokens[index].norm in self._table.linking]
         breaks = [stop for stop in (*sentence.commas, *sentence.stops) if span[1] < stop <= cue.first]
         link = max((*links, *breaks), default=None)  # where the clause begins that says so

@@ -75,6 +75,7 @@ class CueTable:
         self.onward = frozenset(norm(text) for text in narration.get("onward", ()))
         self.anaphoric = frozenset(norm(text) for text in narration.get("anaphoric", ()))
         self.over = frozenset(norm(text) for text in narration.get("over", ()))
+        self.ending = frozenset(narration.get("ending", ()))
         self.linking = frozenset(narration.get("linking", ()))
         self.choosing = frozenset(norm(text) for text in narration.get("choosing", ()))
         self.conceding = frozenset(norm(text) for text in narration.get("conceding", ()))

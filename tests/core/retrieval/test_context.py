@@ -103,6 +103,7 @@ LIST = (
         ("Despite no fever, cough or rash, raised CRP.", "raised CRP", PRESENT),
         ("Palpitations for an hour, which have settled.", "Palpitations", PAST),
         ("Palpitations have settled.", "Palpitations", ABSENT),
+        ("Palpitations, has gone to the ward.", "Palpitations", PRESENT),
         ("Palpitations, and the rash has settled.", "Palpitations", PRESENT),
         # signs
         ("Admitted with ?pneumonia", "pneumonia", POSSIBLE),
