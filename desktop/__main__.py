@@ -5,6 +5,7 @@ The network is denied before anything else is imported. Knows which door to open
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from core.errors import EXIT_ACT
@@ -21,13 +22,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _open_door(given: list[str]) -> int:
-    from desktop.cli import arguments as command_line
-
     if given[:1] == ["--print"]:
         from desktop.printing import main as print_report
 
         return print_report()
     if given[:1] == ["--decode"]:
+        gc.disable()  # while its modules load, which make no garbage; it turns it on before the first file
         from desktop.decode import main as decode
 
         return decode()
@@ -35,6 +35,8 @@ def _open_door(given: list[str]) -> int:
         from desktop.embedding import main as embed
 
         return embed()
+    from desktop.cli import arguments as command_line
+
     chosen = command_line.parse(given)
     if chosen.worker:
         from desktop import worker

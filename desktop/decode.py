@@ -7,6 +7,7 @@ must cost one sentence.
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 import warnings
@@ -53,6 +54,8 @@ def main() -> int:
     out = take_output()
     warnings.simplefilter("ignore")
     pictures.load_codecs()
+    gc.freeze()
+    gc.enable()
     start = _begin(sys.stdin.buffer, out)
     while start is not None and (frame := read_frame(sys.stdin.buffer)) is not None:
         question: Question = codec.decode(frame[0], Question)
