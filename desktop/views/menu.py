@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from desktop.i18n import tr
@@ -23,7 +23,7 @@ def actions(window: QWidget) -> dict[str, QAction]:
     for key in KEYS:
         if key.act:
             action = QAction(tr(key.words), window)
-            action.setShortcut(key.keys)
+            action.setShortcuts([QKeySequence(keys) for keys in (key.keys, key.also) if keys])
             action.triggered.connect(getattr(window, key.act))
             window.addAction(action)
             acts[key.act] = action

@@ -1,4 +1,4 @@
-"""Names, keys and room: every control is named, the key sheet is the truth, nothing is clipped at any size."""
+"""Names and room: every control is named and reached, nothing is clipped at any size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSettings, Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -25,7 +24,6 @@ from pytestqt.qtbot import QtBot
 
 from desktop.app import Session
 from desktop.views.frame import GEOMETRY, Frame
-from desktop.views.keys import KEYS
 from desktop.views.look import look
 from desktop.views.pieces import Elided
 from desktop.views.window import CASE, REPORT, RUN, Window
@@ -201,35 +199,6 @@ def test_clipped_text_would_be_found(finished: Window) -> None:
     finished.turn_to(RUN)
     QApplication.processEvents()
     assert [words for words in clipped(finished) if words.startswith("Read the report")]
-
-
-def test_sheet_of_keys_is_the_truth(qtbot: QtBot, open_window: Opener) -> None:
-    window = open_window().window
-    for key in KEYS:
-        if key.act:
-            assert window.acts[key.act].shortcut().toString() == key.keys.replace("Return", "Return")
-    assert len({key.keys for key in KEYS}) == len(KEYS)
-    QTest.keyClick(window, Qt.Key.Key_F1)
-    sheet = next(dialog for dialog in window.findChildren(QDialog) if dialog.isVisible())
-    said = {label.text() for label in sheet.findChildren(QLabel)}
-    assert {key.words for key in KEYS} <= said
-    sheet.close()
-
-
-def test_keys_act_and_letters_stay_letters_in_a_text_field(qtbot: QtBot, open_window: Opener) -> None:
-    window = open_window().window
-    QTest.keyClick(window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    assert window.pane.search.hasFocus()
-    before = (look().mode, look().zoom, window.pane.isHidden())
-    QTest.keyClicks(window.pane.search, "abcdefghijklmnopqrst?")
-    assert window.pane.search.text() == "abcdefghijklmnopqrst?"
-    assert (look().mode, look().zoom, window.pane.isHidden()) == before
-    QTest.keyClick(window, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
-    assert window.pane.isHidden()
-    QTest.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    assert look().mode == "light"
-    QTest.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    assert look().palette.dark
 
 
 def test_no_widget_is_ever_shown_as_a_window_of_its_own(finished: Window) -> None:
