@@ -20,6 +20,7 @@ from desktop.views.pieces import Elided, text
 from desktop.views.report_markup import Markup
 
 SCHEME = "run:"
+NOTICES = ("N1", "N2", "N7")  # N6 stands above every page of the profile that needs it
 SIDES = ("Earlier", "Later")
 NAMES = ("", "", *SIDES)
 WIDTHS = (14, 36, 25, 25)  # percent: the change, what changed, both values
@@ -123,14 +124,13 @@ class ComparisonPage(FullPage):
         self.body.addWidget(top)
         self.body.addWidget(paper, 1)
 
-    def show_two(self, found: Beside, case: Case, *, research: bool) -> None:
+    def show_two(self, found: Beside, case: Case) -> None:
         """Two runs of a case; the notices of every result stand above them."""
         self._found = found
         name, facts = words.identity(case.patient)
         self.who.show_words(name)
         self.facts.show_words(f"{facts}   {case.title}")
-        shown = ("N1", "N2", "N6", "N7") if research else ("N1", "N2", "N7")
-        self.notices.setText("   ".join(notice(number) for number in shown))
+        self.notices.setText("   ".join(notice(number) for number in NOTICES))
         self._draw()
 
     def enter(self) -> None:

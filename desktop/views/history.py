@@ -138,7 +138,7 @@ class History(QObject):
         if page is None:
             page = self._beside = ComparisonPage()
             page.opened.connect(self.open_run)
-        page.show_two(found, desk.case, research=desk.space.research)
+        page.show_two(found, desk.case)
         self._show(page)
 
     # ----------------------------------------------------------------------------------------- an earlier one
