@@ -36,8 +36,8 @@ class PatientHead(QFrame):
         for tab in self.tabs:
             tab.setCheckable(True)
         who, turns_box = QWidget(), QWidget()
-        pieces.column(who, self.name, self.facts, gap=0)
-        pieces.row(turns_box, None, self.state, *self.tabs, gap=0).setSpacing(0)
+        pieces.row(who, pieces.column(None, self.name, self.facts, gap=0), self.state).setStretch(0, 1)
+        pieces.row(turns_box, None, *self.tabs, gap=0).setSpacing(0)
         line = Turning(who, turns_box, gap=12, stretch=who)
         pieces.row(self, self.pane_button, line, margins=(12, 6, 12, 6), gap=12).setStretch(1, 1)
 
