@@ -26,12 +26,12 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
 
 def _pairs(text: str) -> dict[str, str]:
     """Lines of `input = key | key`; "-" for keys that no input takes."""
-    lines = (line.partition(" = ") for line in text.strip().splitlines())
+    lines = (line.partition(" = ") for line in text.splitlines() if " = " in line)
     return {key.strip().lower(): name.strip() for name, _, keys in lines for key in keys.split("|")}
 
 
 def _sheet(calculator: str, text: str = "", *fixed: Value) -> Sheet:
-    return Sheet(calculator=calculator, keys=_pairs(text) if text.strip() else {}, fixed=fixed)
+    return Sheet(calculator=calculator, keys=_pairs(text), fixed=fixed)
 
 
 ANYWHERE = _pairs("""

@@ -167,7 +167,7 @@ PSI = calculator(
         ("value <= 130", "class IV"),
         ("", "class V"),
     ),
-    output=score(-10, 405),
+    output=score(-10, 415),
     cite="Fine MJ, Auble TE, Yealy DM, et al. A prediction rule to identify low-risk patients with "
     "community-acquired pneumonia. N Engl J Med 1997;336:243-250.",
     use="Adults with pneumonia acquired in the community.",

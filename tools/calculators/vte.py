@@ -126,7 +126,7 @@ CAPRINI = calculator(
         ("value <= 4", "high risk"),
         ("", "highest risk"),
     ),
-    output=score(0, 80),
+    output=score(0, 76),
     cite="Caprini JA. Thrombosis risk assessment as a guide to quality patient care. Dis Mon 2005;51:70-78.",
     use="Adults before surgery.",
     avoid="Medical patients without validation at the site.",
