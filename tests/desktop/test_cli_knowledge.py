@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from desktop.cli import arguments, boundary, commands
+from desktop.cli import arguments, boundary, commands, doctor, session
 from tests.helpers.shelf import sentences
 
 GUIDELINE = """---
@@ -190,6 +190,24 @@ def test_a_folder_says_its_form_and_the_same_again_is_unchanged(tmp_path: Path, 
         cli("add", str(folder), "--as", "scroll")
     assert ended.value.code == 2
     assert "'scroll' (choose from 'document', 'medlineplus'" in capsys.readouterr().err
+
+
+def test_without_embedder_and_vocabulary_all_works_and_the_doctor_says_what_is_missing(
+    tmp_path: Path, capsys: Values
+) -> None:
+    """knowledge.md, acceptance 20: words find, what is found resolves, a lookup says what it lacks."""
+    told(capsys, "add", write(tmp_path, "a.md"), "--id", "gout")
+    told(capsys, "approve", "gout")
+    (hit, *_) = value(capsys, "search", "zyzzyva")
+    assert (hit["passage"]["key"], set(hit["ranks"])) == ("gout:a.md#1", {"bm25"})
+    assert "No installed vocabulary has gout" in told(capsys, "lookup", "gout", code=1)
+    with session.opened(arguments.parse(["doctor"]), writes=False) as opened:
+        checks = {check.name: check for check in doctor._knowledge(opened)}
+    missing = {name: checks[name].text for name in ("vocabularies", "embedder all-MiniLM-L6-v2-int8", "vectors")}
+    assert "wardround knowledge add FILE brings one in" in missing["vocabularies"]
+    assert "searched by words alone" in missing["embedder all-MiniLM-L6-v2-int8"]
+    assert "missing for gout, starter" in missing["vectors"]
+    assert {checks[name].state for name in missing} == {"optional"}
 
 
 def test_vectors_are_made_by_the_command_and_the_search_says_by_what_it_found(
