@@ -2,6 +2,7 @@
 
     WardroundError
     ├── UserError        the person must act; the sentence says what              exit 1
+    │   └── RungAsked    the model runs only where it was not wanted; may it?
     ├── ToolError        the model reads it as its observation and goes on
     ├── ModelError       a model effect failed; the step is marked failed, the run may go on
     ├── StoreError       known=True: a sentence for the person (disk full, locked) exit 1
@@ -27,6 +28,19 @@ class WardroundError(Exception):
 
 class UserError(WardroundError):
     """The person must act; `text` says what happened and what to do."""
+
+
+class RungAsked(UserError):
+    """The model can run, but not where it was wanted, and the site is to be asked (runtime.md section 10, `ask`).
+
+    `why` is the reason, `rung` where it would run, `where` the same in words; `text` refuses, for want of an answer.
+    """
+
+    def __init__(self, text: str, *, why: str, rung: str, where: str) -> None:
+        super().__init__(text, code="rung")
+        self.why = why
+        self.rung = rung
+        self.where = where
 
 
 class ToolError(WardroundError):

@@ -11,11 +11,12 @@ from typing import Literal
 
 import msgspec
 
-from core.errors import UserError
+from core.errors import RungAsked, UserError
 from models.device import GIB, Card, Fallback, Rung, WantedDevice
 from models.plan import RAM_RESERVE, Sizes, too_large, vram_reserve
 
 NO_CONTEXT = "There was not enough memory for the model's context."
+ASK = "The setting fallback = ask, and nobody could be asked: nothing was started."
 LEAST_SHARE = 0.25  # of the layers: with fewer on the card it only costs
 RungName = Literal["gpu_full", "gpu_kv_q8", "gpu_partial", "cpu", "cpu_small"]
 WORDS: dict[str, str] = {
@@ -53,7 +54,8 @@ def choose_rung(
     `smaller`: the pack for `cpu_small`, if there is one. `failed`: rungs that were tried and did not hold the context.
 
     Raises:
-        UserError: `rung`, the wanted rung is not to be had and the policy does not let it fall; `memory`, nothing fits.
+        UserError: `rung`, the wanted rung is not to be had and the policy does not let it fall (as `RungAsked` where a
+            person may let it); `memory`, nothing fits.
     """
     steps = _tries(room, sizes, smaller if policy.smaller else None, on_card=_wants_card(room, policy))
     tries = [(name, why or (NO_CONTEXT if name in failed else ""), layers) for name, why, layers in steps]
@@ -64,8 +66,11 @@ def choose_rung(
     if found is None:
         raise UserError(too_large(sizes.total() + RAM_RESERVE, room.ram), code="memory")
     name, layers = found
-    if policy.fallback != "announce":
-        raise UserError(_stopped(first, name, policy.fallback), code="rung")
+    if policy.fallback == "forbid":
+        raise UserError(f"{first} The setting fallback = forbid stops here: nothing was started.", code="rung")
+    if policy.fallback == "ask":
+        text = f"{first} {ASK} Set it to announce to run {WORDS[name]}."
+        raise RungAsked(text, why=first, rung=name, where=WORDS[name])
     return Rung(wanted=wanted, name=name, reason=f"{first} The model runs {WORDS[name]}.", gpu_layers=layers)
 
 
@@ -101,12 +106,6 @@ def _short(need: int, free: int, where: str) -> str:
     if need <= free:
         return ""
     return f"The model needs {need / GIB:.1f} GiB and {where} {free / GIB:.1f} GiB free."
-
-
-def _stopped(why: str, name: str, fallback: Fallback) -> str:
-    if fallback == "forbid":
-        return f"{why} The setting fallback = forbid stops here: nothing was started."
-    return f"{why} The setting fallback = ask: nothing was started. Set it to announce to run {WORDS[name]}."
 
 
 def room_of(ram_free: int, cards: tuple[Card, ...], *, card_is_there: bool) -> Room:

@@ -95,7 +95,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     critical: bool = False
     value_bits: float = 0.0
     separates: tuple[str, ...] = ()
-    kind: Literal["clue", "contradiction"] = "clue"
+    kind: Literal["clue", "contradiction", "rung"] = "clue"  # "rung": none of the patient, but may the model run there?
     evidence: tuple[str, ...] = ()
 
 

@@ -230,11 +230,12 @@ def _asked(memory: WorkingMemory, event: ev.QuestionAsked, row: ev.Recorded) -> 
 
 
 def _answered(memory: WorkingMemory, event: ev.QuestionAnswered, row: ev.Recorded) -> WorkingMemory:
+    others = {gap.concept for gap in memory.question.gaps if gap.kind == "rung"} if memory.question else set()
     return _with(
         memory,
         status="running",
         question=None,
-        answers=memory.answers + event.answers,
+        answers=memory.answers + tuple(answer for answer in event.answers if answer.concept not in others),
         steps=_finish_last(memory, "question"),
     )
 

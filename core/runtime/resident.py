@@ -1,7 +1,7 @@
 """The language model that the worker holds: loaded for a run or on demand, announced where it is not what was wanted.
 
-Every fall is told three times: a notice to the window, an event in the run's journal, and what both make of it. Knows
-the ports, not the concrete models.
+Every fall is told three times: a notice to the window, an event in the run's journal, and what both make of it. Where
+the policy is to ask, it is a question of the run first. Knows the ports, not the concrete models.
 """
 
 from __future__ import annotations
@@ -14,17 +14,26 @@ from typing import Protocol
 import msgspec
 
 from core.domain import event as ev
+from core.domain.evidence import Gap, Question
 from core.domain.memory import fold
 from core.domain.pack import BackboneInfo
 from core.domain.ports import Backbone
-from core.errors import ModelError, StoreError, UserError, WardroundError
+from core.errors import ModelError, RungAsked, StoreError, UserError, Waiting, WardroundError
 from core.runtime import protocol
 from core.settings import Models, Settings
-from core.store.journal import Journal, RunRow
+from core.store.journal import Journal, RunRow, answer_key
 
 NO_MODEL = "no model"
 SPOILT = ("bad_model", "pack_damaged")  # the window offers to verify the pack
 TEXT = "text"
+RUNG = "rung"
+ASKED = "rung:"  # key and concept of the question, before the name of the rung
+DECLINED = "That was asked and not agreed to: nothing was started."
+
+
+def _question(asked: RungAsked) -> Question:
+    gap = Gap(concept=f"{ASKED}{asked.rung}", name="Where the model runs", obtain="other", why=asked.why, kind="rung")
+    return Question(gaps=(gap,), wording=(f"{asked.why} Shall this work-up run {asked.where}?",))
 
 
 class Loader(Protocol):
@@ -75,7 +84,8 @@ class Resident:
         `commit` writes an event under a key into the run's journal.
 
         Raises:
-            ModelError, UserError: it cannot be loaded, and the policy does not let the run go on without it.
+            ModelError, UserError: it cannot be loaded, and neither policy nor person let the run go on without it.
+            Waiting: the person is asked, and has not answered.
         """
         if self._backbone is not None and row.case_id != self._case:
             self._backbone.forget_cases()
@@ -83,17 +93,53 @@ class Resident:
         if not row.backbone or self._announced_without(row.id):
             return None
         try:
-            made = self.load(row.backbone, row.settings)
+            made = self._permitted(row, commit)
         except (ModelError, UserError) as error:
             if error.code in SPOILT:
                 self._send(protocol.Fault(code=error.code, detail=error.text))
-            if row.settings.fallback != "announce":
+            if row.settings.fallback == "forbid" or error.code == RUNG:
                 raise
             self._refuse_change(row, error)
+            if row.settings.fallback == "ask" and NO_MODEL not in self._agreed(row.id):
+                without = RungAsked(error.text, why=error.text, rung=NO_MODEL, where="without a model")
+                raise self._asked(row, without, commit) from error
             self._announce(row, ev.RungChanged(from_rung=row.backbone, to_rung=NO_MODEL, reason=error.text), commit)
             return None
         self._announce_rung(row, made.info, commit)
         return made
+
+    def _permitted(self, row: RunRow, commit: Callable[[ev.Event, str], None]) -> Backbone:
+        """The model as the policy has it: what a person said yes to loads like what is only announced."""
+        agreed = self._agreed(row.id)
+        if not agreed:
+            try:
+                return self.load(row.backbone, row.settings)
+            except RungAsked as asked:
+                raise self._asked(row, asked, commit) from None
+        made = self.load(row.backbone, msgspec.structs.replace(row.settings, fallback="announce"))
+        info = made.info
+        if info.rung not in (info.wanted, *agreed):  # less is free than when the person was asked
+            lower = RungAsked(info.reason, why=info.reason, rung=info.rung, where="so")
+            raise self._asked(row, lower, commit)
+        return made
+
+    def _asked(self, row: RunRow, asked: RungAsked, commit: Callable[[ev.Event, str], None]) -> BaseException:
+        """Put it to the person, once: what to raise while there is no yes."""
+        if row.settings.on_question != "wait":
+            return asked
+        key = f"{ASKED}{asked.rung}"
+        known = {row.key for row in self._parts.journal.events(row.id)}
+        if answer_key(key) in known:
+            return UserError(f"{asked.why} {DECLINED}", code=RUNG)
+        if key not in known:
+            commit(ev.QuestionAsked(question=_question(asked)), key)
+        return Waiting()
+
+    def _agreed(self, run_id: str) -> tuple[str, ...]:
+        """The rungs that a person said yes to for this run."""
+        rows = [row for row in self._parts.journal.events(run_id) if row.key.startswith(ASKED)]
+        answers = [row.event.answers[0] for row in rows if isinstance(row.event, ev.QuestionAnswered)]
+        return tuple(answer.concept.removeprefix(ASKED) for answer in answers if answer.state == "present")
 
     def load(self, pack: str, settings: Settings) -> Backbone:
         """The model of a pack under these settings, loaded anew only where something differs.

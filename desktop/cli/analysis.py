@@ -87,11 +87,13 @@ def run_case(chosen: argparse.Namespace) -> int:
     with opened(chosen, writes=True) as plain:
         case = plain.stores.cases.load(chosen.case)
         session = plain.with_settings(mode=chosen.mode or plain.bench.settings.mode)
+        plan = answers.attended(session, plan)
+        waiting = "wait" if plan.leave else plan.on_question
         row = session.bench.queue(
             case,
             chosen.question,
             backbone=_backbone(session, chosen),
-            on_question=plan.on_question or session.bench.settings.on_question,
+            on_question=waiting or session.bench.settings.on_question,
             seed=chosen.seed,
             workflow=chosen.workflow,
         )

@@ -10,10 +10,11 @@ from typing import Literal
 import msgspec
 
 from core import codec
-from core.domain.evidence import Answer, Gap
+from core.domain.evidence import Answer, Gap, Question
 from core.errors import UserError
 from desktop.assembly import OnQuestion
 from desktop.cli.session import Session
+from desktop.cli.terminal import Terminal
 from desktop.i18n import tr
 
 State = Literal["present", "absent", "not obtainable"]
@@ -26,10 +27,12 @@ _BARE = re.compile(
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """`on_question` is empty where nothing was asked for; `given` holds the answers of a file, by concept."""
+    """`on_question` is empty where nothing was asked for; `given` holds the answers of a file, by concept. `leave`: a
+    person is asked where the model may run, whatever becomes of other questions."""
 
     on_question: OnQuestion | Literal[""] = ""
     given: Given | None = None
+    leave: bool = False
 
 
 def plan(option: str) -> Plan:
@@ -81,13 +84,32 @@ def give(session: Session, run_id: str, plan: Plan) -> bool:
     of it when the person said "unavailable". False: nothing was said, the run waits on.
     """
     asked = session.stores.journal.open_question(run_id)
-    gaps: tuple[Gap, ...] = getattr(getattr(asked and asked.event, "question", None), "gaps", ())
+    question = getattr(asked and asked.event, "question", None)
+    gaps: tuple[Gap, ...] = getattr(question, "gaps", ())
     given = {} if plan.on_question == "unavailable" else plan.given
+    if question is not None and plan.given is None:
+        given = _leave(session.terminal, question) or given
     if given is None or not gaps:
         return False
     answers = tuple(Answer(concept=gap.concept, state=given.get(gap.concept, "not obtainable")) for gap in gaps)
     session.stores.journal.answer(run_id, answers, session.bench.actor)
     return True
+
+
+def _leave(terminal: Terminal, question: Question) -> Given:
+    """The word of a person at the terminal on where the model may run; nothing on any other question."""
+    if question.gaps[0].kind != "rung" or not terminal.attended:
+        return {}
+    return {question.gaps[0].concept: "present" if terminal.agrees(question.wording[0]) else "absent"}
+
+
+def attended(session: Session, plan: Plan) -> Plan:
+    """The plan of a person who is there to say where the model may run, and is asked nothing else; else the same."""
+    settings = session.bench.settings
+    waits = plan.on_question or settings.on_question == "wait"
+    if settings.fallback != "ask" or waits or not session.terminal.attended:
+        return plan
+    return msgspec.structs.replace(plan, on_question="unavailable", leave=True)
 
 
 def wanted(session: Session, run_id: str) -> str:

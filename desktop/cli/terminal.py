@@ -39,6 +39,21 @@ class Terminal:
         self.clear()
         print(text, file=sys.stderr)
 
+    @property
+    def attended(self) -> bool:
+        """Is there a person who could answer?"""
+        return sys.stdin.isatty() and not self.json
+
+    def agrees(self, question: str) -> bool:
+        """A person's yes to a question; anything else, and nobody there, is none."""
+        if not self.attended:
+            return False
+        self.clear()
+        try:
+            return input(f"{question} (yes/no) ").strip().lower() in ("y", "yes")
+        except EOFError:
+            return False
+
     def progress(self, done: int, total: int, text: str) -> None:
         """The bar: `done` of `total`; total 0 means that the end is not known."""
         now = time.monotonic()

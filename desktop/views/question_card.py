@@ -12,7 +12,9 @@ from desktop.i18n import tr
 from desktop.views import pieces
 from desktop.views.pieces import Picture, Segments, text
 
+LEADS = {"contradiction": "contradiction in the documents", "rung": "the program asks; nothing was started yet"}
 STATES: tuple[Literal["present", "absent", "not obtainable"], ...] = ("present", "absent", "not obtainable")
+PERMITS = ("Go on", "Do not start")  # of a question on the program itself; as present and absent
 OBTAIN = {
     "history": "from the history",
     "examination": "by examination",
@@ -32,13 +34,17 @@ class GapRow(QWidget):
         super().__init__()
         self.gap = gap
         name = text(gap.name, "strong")
-        lead = tr("contradiction in the documents") if gap.kind == "contradiction" else tr(OBTAIN[gap.obtain])
+        asks_leave = gap.kind == "rung"
+        lead = tr(LEADS[gap.kind]) if gap.kind in LEADS else tr(OBTAIN[gap.obtain])
         where = text(lead + (f" · {tr('needed for a sound work-up')}" if gap.critical else ""), "small", wrap=False)
-        self.choice = Segments(tuple(tr(state).capitalize() for state in STATES), name=gap.name)
+        choices = tuple(map(tr, PERMITS)) if asks_leave else tuple(tr(state).capitalize() for state in STATES)
+        self.choice = Segments(choices, name=gap.name)
         self.words = QLineEdit()
         self.words.setPlaceholderText(tr("Value or own words (optional)"))
         self.words.setAccessibleName(tr("{name}: value or own words", name=gap.name))
         self.words.setMinimumWidth(120)
+        if asks_leave:
+            self.words.hide()
         self.choice.chosen.connect(lambda _n: self.changed.emit())
         head = pieces.row(None, name, where, gap=12, stretch=name)
         answer = pieces.row(None, self.choice, self.words, gap=12, stretch=self.words)
@@ -85,6 +91,7 @@ class QuestionCard(QFrame):
             made.changed.connect(self._count)
             self.rows.append(made)
             self._list.addWidget(made)
+        self.none.setHidden(question is not None and all(gap.kind == "rung" for gap in question.gaps))
         self.setVisible(question is not None)
         self._count()
         if self.rows:
@@ -98,7 +105,7 @@ class QuestionCard(QFrame):
     def _none(self) -> None:
         for made in self.rows:
             if made.answer is None:
-                made.choice.choose(len(STATES) - 1)
+                made.choice.choose(len(made.choice.buttons) - 1)
 
     def send_answers(self) -> None:
         answers = tuple(made.answer for made in self.rows if made.answer is not None)

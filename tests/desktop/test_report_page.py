@@ -226,3 +226,21 @@ def test_answers_go_together_and_nothing_is_chosen_beforehand(qtbot: QtBot) -> N
     assert "needed for a sound work-up" in said(card)
     card.show_question(None)
     assert card.rows == []
+
+
+def test_a_question_on_the_model_is_answered_by_yes_or_no(qtbot: QtBot) -> None:
+    card = QuestionCard()
+    qtbot.addWidget(card)
+    card.show_question(Question(gaps=(gap("rung:cpu", kind="rung"),), wording=("Shall it run on the processor?",)))
+    answers: list[tuple[Answer, ...]] = []
+    card.answered.connect(answers.append)
+    [row] = card.rows
+    assert [made.text() for made in row.choice.buttons] == ["Go on", "Do not start"]
+    assert row.words.isHidden() and card.none.isHidden()
+    for choice in (0, 1):
+        row.choice.choose(choice)
+        card.send.click()
+        card.send.setEnabled(True)
+    assert [given.state for (given,) in answers] == ["present", "absent"]
+    card.show_question(Question(gaps=(gap("fever"),), wording=("Fever?",)))
+    assert not card.none.isHidden()

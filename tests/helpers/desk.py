@@ -30,6 +30,8 @@ class Bench:
         self.backbones: list[ScriptedBackbone] = []
         self.calibrated: list[tuple[str, int]] = []
         self.info = INFO
+        self.wished = Settings()
+        self.on_load: Callable[[str], None] = lambda pack: None
         self.on_effect: Callable[[str], None] = lambda key: None
 
     def knowledge(self, moment: str) -> NoKnowledge:
@@ -44,6 +46,8 @@ class Bench:
     def backbone(
         self, pack: str, settings: Settings, *, on_verify: Callable[[int, int], None], stop: threading.Event
     ) -> Backbone:
+        self.wished = settings
+        self.on_load(pack)
         on_verify(1, 2)
         if self.load_error is not None:
             raise self.load_error

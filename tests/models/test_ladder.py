@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.domain.pack import Architecture, Licence, PackFile, PackManifest
-from core.errors import UserError
+from core.errors import RungAsked, UserError
 from models.device import Card, Rung
 from models.ladder import NO_CONTEXT, Policy, Room, choose_rung, room_of
 from models.plan import Sizes, sizes_of
@@ -59,6 +59,8 @@ def test_policy_stops_at_the_first_rung_that_fails(vram: float, name: str, fallb
         choose_rung(room(vram), EIGHT_B, Policy(wanted="gpu", fallback=fallback))  # type: ignore[arg-type]
     assert caught.value.code == "rung"
     assert "nothing was started" in caught.value.text
+    asked = caught.value if isinstance(caught.value, RungAsked) else None
+    assert (asked.rung if asked else "") == (name if fallback == "ask" else "")
 
 
 def test_reason_names_need_and_what_is_free_and_where_it_runs() -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
 
 from core.domain import event as ev
+from core.domain.evidence import Answer
 from core.domain.memory import fold
-from core.errors import Cancelled, ModelError, UserError
+from core.errors import Cancelled, ModelError, RungAsked, UserError
 from core.runtime import protocol, report
 from core.settings import Models, Settings
 from models.scripted import INFO
 from tests.helpers.desk import Bench, Desk
 from tests.helpers.runs import CASE, Shelf, an_assessment
 
+State = Literal["present", "absent", "not obtainable"]
 FALLEN = msgspec.structs.replace(
     INFO, wanted="gpu_full", rung="cpu", reason="The graphics card is not used.", expected_s=90.0
 )
@@ -102,6 +105,83 @@ def test_what_the_policy_does_not_let_fall_is_not_started(
     assert [row.event for row in shelf.journal.events("r1")] == [
         ev.RunFailed(code="rung", text="Not here. The setting fallback stops here.")
     ]
+
+
+def asking(bench: Bench) -> None:
+    """A model that runs on the processor alone, and whose loader asks where that is the policy."""
+
+    def loads(key: str) -> None:
+        may = bench.wished.fallback == "announce"
+        refused = RungAsked("Nobody.", why=FALLEN.reason, rung="cpu", where="on the processor")
+        bench.load_error = None if may else refused
+
+    bench.info, bench.on_load = FALLEN, loads
+    bench.functions["quiet"] = lambda case, run: an_assessment(str(run.backbone))
+
+
+def kinds(shelf: Shelf) -> list[str]:
+    return [type(row.event).__name__ for row in shelf.journal.events("r1")]
+
+
+@pytest.mark.parametrize("state", ["present", "absent", "not obtainable"])
+def test_a_site_that_wants_to_be_asked_is_asked_before_anything_is_started(
+    shelf: Shelf, bench: Bench, desk: Desk, state: State
+) -> None:
+    """runtime.md section 10, `ask`: yes goes on there and is journalled; anything else starts nothing."""
+    asking(bench)
+    shelf.queue(workflow="quiet", settings=Settings(fallback="ask", on_question="wait"))
+    for _ in range(2):  # a worker that ends while the person thinks asks no second time
+        desk.service.execute("r1")
+    assert kinds(shelf) == ["QuestionAsked"] and bench.opened == 0
+    memory = fold(shelf.journal.events("r1"))
+    assert memory.status == shelf.journal.run("r1").status == "waiting" and memory.question is not None
+    assert memory.question.wording == ("The graphics card is not used. Shall this work-up run on the processor?",)
+    shelf.journal.answer("r1", (Answer(concept="rung:cpu", state=state),), "tester")
+    desk.service.execute("r1")
+    events = shelf.journal.events("r1")
+    if state == "present":
+        assert kinds(shelf)[:5] == ["QuestionAsked", "QuestionAnswered", "RungChanged", "CaseOpened", "RunStarted"]
+        assert (changes(shelf)[0].to_rung, bench.opened, kinds(shelf)[-1]) == ("cpu", 1, "RunFinished")
+        assert fold(events).answers == ()  # nothing of it is about the patient
+    else:
+        assert kinds(shelf) == ["QuestionAsked", "QuestionAnswered", "RunFailed"] and bench.opened == 0
+        assert events[-1].event == ev.RunFailed(
+            code="rung", text="The graphics card is not used. That was asked and not agreed to: nothing was started."
+        )
+
+
+def test_a_model_that_fits_even_less_than_was_agreed_to_is_asked_about_again(
+    shelf: Shelf, bench: Bench, desk: Desk
+) -> None:
+    asking(bench)
+    shelf.queue(workflow="quiet", settings=Settings(fallback="ask", on_question="wait"))
+    desk.service.execute("r1")
+    shelf.journal.answer("r1", (Answer(concept="rung:cpu", state="present"),), "tester")
+    bench.info = msgspec.structs.replace(FALLEN, rung="cpu_small", reason="Little memory is free.")
+    desk.service.execute("r1")
+    assert kinds(shelf) == ["QuestionAsked", "QuestionAnswered", "QuestionAsked"]
+    shelf.journal.answer("r1", (Answer(concept="rung:cpu_small", state="present"),), "tester")
+    desk.service.execute("r1")
+    assert [changed.to_rung for changed in changes(shelf)] == ["cpu_small"]
+
+
+def test_where_nobody_can_be_asked_nothing_is_started(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    asking(bench)
+    shelf.queue(workflow="quiet", settings=Settings(fallback="ask"))
+    desk.service.execute("r1")
+    assert [row.event for row in shelf.journal.events("r1")] == [ev.RunFailed(code="rung", text="Nobody.")]
+
+
+def test_going_on_without_a_model_is_asked_too(shelf: Shelf, bench: Bench, desk: Desk) -> None:
+    bench.load_error = ModelError("There is not enough memory.", code="memory")
+    bench.functions["quiet"] = lambda case, run: an_assessment(str(run.backbone))
+    shelf.queue(workflow="quiet", settings=Settings(fallback="ask", on_question="wait"))
+    desk.service.execute("r1")
+    assert fold(shelf.journal.events("r1")).question is not None
+    shelf.journal.answer("r1", (Answer(concept="rung:no model", state="present"),), "tester")
+    desk.service.execute("r1")
+    assert [changed.to_rung for changed in changes(shelf)] == ["no model"]
+    assert kinds(shelf)[-1] == "RunFinished"
 
 
 def test_another_wish_is_another_load(shelf: Shelf, bench: Bench, desk: Desk) -> None:
