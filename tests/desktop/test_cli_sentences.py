@@ -65,7 +65,7 @@ def test_a_title_of_two_lines_stays_on_one(tmp_path: Path, capsys: pytest.Captur
     [
         ("no/such/x.html", "There is no folder {tmp}/no/such. Make it first."),
         (".", "{tmp} is a folder. Name a file: --out {tmp}/report.html"),
-        ("x.pdf", "A report is written as .html, .txt or .json, not as .pdf."),
+        ("x.doc", "A report is written as .html, .pdf, .txt or .json, not as .doc."),
     ],
 )
 def test_a_report_that_cannot_be_written_there_is_a_sentence(
