@@ -21,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from core.runtime.registry import RegisteredTool
 from core.settings import FILE, Settings
 from tools import TOOLS
+from tools.calculators import CALCULATORS
+from tools.calculators.evaluation import inputs_text
 
 DOCS = Path(__file__).resolve().parent / "docs"
 MADE = "Made by `python packaging/handbook.py` from the code; a test compares. Do not edit."
@@ -137,7 +139,20 @@ def tools_text() -> str:
     parts = "\n".join(_tool_text(tool) for tool in TOOLS)
     return (
         "# Tools\n\nWhat a workflow may call. A tool sees its arguments and the case, never a path; every call and "
-        f"every result is in the journal of the run.\n\n{MADE}\n\n{parts}"
+        f"every result is in the journal of the run.\n\n{MADE}\n\n{parts}\n{_calculators_text()}"
+    )
+
+
+def _calculators_text() -> str:
+    """The named calculators: what each reads, gives and rests on."""
+    rows = "\n".join(
+        f"| `{each.id}` | {each.name} | {inputs_text(each)} | {each.output.unit} | {each.citation.text} |"
+        for each in CALCULATORS.values()
+    )
+    return (
+        "## Named calculators\n\nA question mark stands behind what may be left out; a missing item of a score leaves "
+        "a range. Formulas and limits are as remembered from the papers and are unreviewed until a person has compared "
+        f"them.\n\n| id | name | reads | unit | source |\n|---|---|---|---|---|\n{rows}\n"
     )
 
 

@@ -34,6 +34,15 @@ CASES: dict[str, list[tuple[str, float]]] = {
             100 * 59.94 / 72,
         ),
         ("age 40 a; sex male; weight 54 kg; height 180 cm; weight_rule by_bmi; creatinine 1 mg/dL", 75),
+        # a woman of 127 cm: ideal 45.5 + 2.3 * (50 - 60) = 22.5 kg; 18.5 is reached at 29.83865 kg
+        (
+            "age 40 a; sex female; weight 29.83865 kg; height 127 cm; weight_rule by_bmi; creatinine 1 mg/dL",
+            100 * 22.5 / 72 * 0.85,
+        ),
+        (
+            "age 40 a; sex female; weight 29.8 kg; height 127 cm; weight_rule by_bmi; creatinine 1 mg/dL",
+            100 * 29.8 / 72 * 0.85,
+        ),
     ],
     "ckd_epi_2021": [
         # at the knot (0.9 for men, 0.7 for women) both powers are of 1
@@ -224,6 +233,13 @@ CASES: dict[str, list[tuple[str, float]]] = {
         # dialysis makes Cr 4: 1.3267 + .643 = 1.9697 -> 2.0, MELD 20
         ("creatinine 1 mg/dL; bilirubin 1 mg/dL; inr 1; sodium 137 mmol/L; dialysis yes; cvvhd no", 20),
         ("creatinine 1 mg/dL; bilirubin 1 mg/dL; inr 1; sodium 137 mmol/L; dialysis no; cvvhd yes", 20),
+        # just below a step of rounding: 1.1989 + .643 = 1.8419, 1.2013 + .643 = 1.8443, 1.1925 + .643 = 1.8355
+        ("creatinine 3.5 mg/dL; bilirubin 1 mg/dL; inr 1; sodium 137 mmol/L; dialysis no; cvvhd no", 18),
+        ("creatinine 1 mg/dL; bilirubin 24 mg/dL; inr 1; sodium 137 mmol/L; dialysis no; cvvhd no", 18),
+        ("creatinine 1 mg/dL; bilirubin 1 mg/dL; inr 2.9; sodium 137 mmol/L; dialysis no; cvvhd no", 18),
+        # creatinine counts at most 4: 1.3267 + .0752 + .643 = 2.0449
+        ("creatinine 8 mg/dL; bilirubin 1.22 mg/dL; inr 1; sodium 137 mmol/L; dialysis no; cvvhd no", 20),
+        ("creatinine 1 mg/dL; bilirubin 1.22 mg/dL; inr 1; sodium 137 mmol/L; dialysis yes; cvvhd no", 20),
         # far above: capped
         ("creatinine 8 mg/dL; bilirubin 30 mg/dL; inr 5; sodium 137 mmol/L; dialysis no; cvvhd no", 40),
         # MELD 11 exactly gets no sodium: Cr 1.6 -> .4498 + .643 = 1.0928 -> 1.1
@@ -239,8 +255,10 @@ CASES: dict[str, list[tuple[str, float]]] = {
     "maintenance_fluids": [
         ("weight 9 kg", 36),
         ("weight 10 kg", 40),
+        ("weight 10.1 kg", 40.2),
         ("weight 15 kg", 50),
         ("weight 20 kg", 60),
+        ("weight 20.2 kg", 60.2),
         ("weight 21 kg", 61),
         ("weight 20000 g", 60),
     ],
@@ -326,6 +344,18 @@ DAYS = {
 def test_days_by_hand(name: str) -> None:
     assert len(DAYS[name]) >= 3
     assert [calculated(name, text).text for text, _ in DAYS[name]] == [expected for _, expected in DAYS[name]]
+
+
+EQUAL_MG = "hydrocortisone 20; cortisone 25; prednisone 5; prednisolone 5; methylprednisolone 4; triamcinolone 4; "
+EQUAL_MG += "dexamethasone 0.75; betamethasone 0.75"
+
+
+def test_every_glucocorticoid_both_ways() -> None:
+    for part in EQUAL_MG.split("; "):
+        drug, dose = part.split()
+        there = calculated("steroid_conversion", f"dose {dose} mg; from_drug {drug}; to_drug hydrocortisone")
+        back = calculated("steroid_conversion", f"dose 20 mg; from_drug hydrocortisone; to_drug {drug}")
+        assert (there.low, back.low) == pytest.approx((20, float(dose))), drug
 
 
 def test_every_formula_is_in_the_tables() -> None:

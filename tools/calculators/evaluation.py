@@ -102,7 +102,7 @@ def inputs_text(calculator: Calculator) -> str:
 
 
 def _kind(wanted: Input) -> str:
-    return {"number": wanted.unit, "date": "2026-11-30"}.get(wanted.kind, " | ".join(wanted.options))
+    return {"number": wanted.unit, "date": "2026-11-30"}.get(wanted.kind, "/".join(wanted.options))
 
 
 def _require(calculator: Calculator, reading: Reading, *, anything: bool) -> None:
