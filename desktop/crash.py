@@ -134,7 +134,7 @@ def _recent(folder: Path) -> Iterator[str]:
     for path in sorted(left, key=lambda path: path.stat().st_mtime)[-RECENT_FILES:]:
         yield from ("", f"{path.name}:", *map(_shortened, path.read_text("utf-8", "replace").splitlines()))
     log = folder / LOG
-    if log.exists():
+    if log.exists() and log.stat().st_size:
         yield from ("", f"{LOG}, its last lines:", *log.read_text("utf-8", "replace").splitlines()[-RECENT_LINES:])
 
 

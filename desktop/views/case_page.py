@@ -69,6 +69,7 @@ class CasePage(QWidget):
         self._trends: Trends = {}
         self.contents = Contents(self)
         self.list = rows.listed(tr("Contents of the case"), ENTRY, rows.entry_row)
+        self.list.setUniformItemSizes(True)  # each has a second line; of thousands one is measured
         self.list.setModel(self.contents)
         self.list.selectionModel().currentChanged.connect(self._on_current)
         self.stack = QStackedWidget()

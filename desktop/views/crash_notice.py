@@ -13,6 +13,7 @@ from desktop.state import words
 from desktop.state.jobs import Interrupted
 from desktop.views import pieces
 from desktop.views.flow import Flow
+from desktop.views.look import look
 from desktop.views.pieces import Picture, text
 from desktop.views.viewers import NoteView
 
@@ -93,4 +94,4 @@ class ProblemReport(QDialog):
         close = pieces.button(tr("Close"), self.accept)
         title, foot = text(tr("Problem report"), "title"), pieces.row(None, None, close)
         pieces.column(self, title, lead, place, body, foot, margins=(24, 20, 24, 16), gap=10, stretch=body)
-        self.resize(720, 560)
+        self.resize(look().px(720), min(look().px(560), parent.height()))

@@ -15,6 +15,7 @@ from desktop.views.flow import Flow
 from desktop.views.pieces import Chip, Picture, text
 
 MOST_ABNORMAL = 12
+MOST_CARDS = 30  # a card is several widgets: a case of thousands of documents would stop the window for seconds
 EXCERPT = 220
 _MARKUP = re.compile(r"[#*|`_>]+|-{2,}")
 
@@ -67,13 +68,16 @@ class Overview(QWidget):
         parts: list[QWidget | QLayout | None] = []
         if case.notes:
             parts.append(text(tr("Documents"), "section"))
-            parts += [self._card(note.id, "note", note.title, excerpt(note.text)) for note in case.notes]
+            parts += [self._card(n.id, "note", n.title, excerpt(n.text)) for n in case.notes[:MOST_CARDS]]
+            parts += _more(len(case.notes))
         if case.tables:
             parts.append(text(tr("Laboratory"), "section"))
-            parts += [self._card(t.id, "labs", t.title, words.item_words(t)[1]) for t in case.tables]
+            parts += [self._card(t.id, "labs", t.title, words.item_words(t)[1]) for t in case.tables[:MOST_CARDS]]
+            parts += _more(len(case.tables))
         if case.pictures:
             parts.append(text(tr("Pictures"), "section"))
-            parts += [self._card(p.id, "image", p.title, self._pictured(p)) for p in case.pictures]
+            parts += [self._card(p.id, "image", p.title, self._pictured(p)) for p in case.pictures[:MOST_CARDS]]
+            parts += _more(len(case.pictures))
         return parts
 
     def _pictured(self, picture: ImageRef | SeriesRef) -> str:
@@ -96,6 +100,12 @@ class Overview(QWidget):
         show = pieces.button(tr("Show which, and why"), self.unread_wanted.emit, kind="link")
         pieces.row(box, chip, show, None)
         return box
+
+
+def _more(count: int) -> list[QWidget]:
+    """Where the rest is, when a section has more cards than are shown."""
+    rest = count - MOST_CARDS
+    return [text(tr("and {n} more in the contents at the left", n=rest), "small")] if rest > 0 else []
 
 
 def excerpt(words_: str) -> str:

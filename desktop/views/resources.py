@@ -93,6 +93,7 @@ class ResourceLine(QPushButton):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.read()
         self.timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:

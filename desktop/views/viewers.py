@@ -33,6 +33,7 @@ from desktop.views.look import look
 from desktop.views.pieces import Chip, Picture, text
 from desktop.views.trend_plot import paint_sparkline
 
+MOST_CARDS = 60  # a card is several widgets; what comes after them is a list of lines
 SIDES = {"R": "right", "L": "left", "B": "both", "U": "unpaired"}
 Index = QModelIndex | QPersistentModelIndex
 FetchPicture = Callable[[str, Callable[[bytes], None], Callable[[str], None]], None]
@@ -294,7 +295,7 @@ class UnreadView(QWidget):
             tr("These files, or parts of them, are not in the case. No step of an analysis has seen them."), "muted"
         )
         cards = []
-        for entry in unread:
+        for entry in unread[:MOST_CARDS]:
             card = pieces.panel("card")
             name = text(entry.name, "strong")
             pieces.row(
@@ -306,7 +307,9 @@ class UnreadView(QWidget):
             ).setStretch(1, 1)
             card.setAccessibleName(f"{entry.name}: {entry.reason}")
             cards.append(card)
-        pieces.column(self, title, lead, *cards, None, margins=(24, 20, 24, 20), gap=8)
+        lines = "\n".join(f"{entry.name}: {entry.reason}" for entry in unread[MOST_CARDS:])
+        rest = [text(lines, "small")] if lines else []
+        pieces.column(self, title, lead, *cards, *rest, None, margins=(24, 20, 24, 20), gap=8)
 
 
 def item_view(item: Item, fetch: FetchPicture, *, images: bool = True) -> QWidget:

@@ -96,7 +96,7 @@ class Window(Frame):
         self.beside.setStretchFactor(0, 1)
         self.beside.setChildrenCollapsible(False)
         self.research = text(notice("N6"), "small", tone="serious")
-        self.research.setContentsMargins(16, 2, 16, 2)
+        self.research.setContentsMargins(16, 4, 16, 4)
         self.research.hide()
         case = QWidget()
         pieces.column(case, self.head, self.history.notice, self.beside, gap=0, stretch=self.beside)

@@ -11,12 +11,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import msgspec
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication, QDialog
 
-from core import paths
+from core import paths, settings
 from desktop.app import Session
+from desktop.state.jobs import Interrupted
+from desktop.views.crash_notice import CLOSED_BADLY, Crash
 from desktop.views.knowledge_page import COLLECTIONS, TERMS
 from desktop.views.look import look
 from desktop.views.window import CASE, REPORT, RUN
@@ -34,7 +38,9 @@ class Sitter:
         application.setStyle("Fusion")
         self.application = application
         self.out = out
-        self.session = Session(application, paths.profile_folder())
+        profile = paths.profile_folder()
+        settings.save(profile, msgspec.structs.replace(settings.load(profile), profile="research_imaging"))
+        self.session = Session(application, profile)
         self.window = self.session.window
         look().set_mode("dark" if mode == "dark" else "light")
         self.window.resize(*size)
@@ -168,6 +174,44 @@ def take_library(sitter: Sitter) -> None:
     window.close_full()
 
 
+def take_frame(sitter: Sitter) -> None:
+    """Start, an import under way, resources, a crash notice with its report, the keys, a picture in Text support."""
+    window = sitter.window
+    sitter.wait(lambda: window.desk is not None)
+    if window.consent_page is not None:
+        window.consent_page.read.click()
+    sitter.take("start")
+    with TemporaryDirectory() as folder:
+        for number in range(3000):
+            (Path(folder) / f"note-{number:04}.txt").write_text(f"Note {number}." if number % 40 else "", "utf-8")
+        window.arrivals.take([Path(folder)])
+        sitter.wait(lambda: window.desk.incoming.rowCount() > 60)
+        sitter.take("import-under-way")
+        window.desk.cancel_import()
+        sitter.wait(lambda: not window.desk.importing)
+        sitter.take("import-stopped")
+    sitter.open_example()
+    window.resources.click()
+    sitter.rest(1.2)
+    left = Interrupted(run_id="r1", case_id=window.desk.case.id, title=window.desk.case.title, steps=7)
+    window.crash.show_crash(Crash(happened=CLOSED_BADLY, left=left))
+    sitter.take("crash-and-resources")
+    window.report_problem()
+    for act, kind in ((lambda: None, "report"), (window.show_keys, "keys")):
+        act()
+        sitter.rest(0.5)
+        dialog = next(dialog for dialog in window.findChildren(QDialog) if dialog.isVisible())
+        sitter.count += 1
+        dialog.grab().save(str(sitter.out / f"{sitter.count:02}-{kind}.png"))
+        dialog.accept()
+    window.crash.hide()
+    window.resources.click()
+    window.case_page.images = False
+    window.case_page.show_case(window.desk.case, {})
+    window.case_page.open_item(window.desk.case.pictures[0].id)
+    sitter.take("picture-off")
+
+
 def take_one(sitter: Sitter, name: str) -> None:
     """The report of example (a) with a note's span open beside it: the picture of the README."""
     sitter.open_example("c", "b", "a")
@@ -184,6 +228,7 @@ def main(given: list[str]) -> int:
     parser.add_argument("--size", default="1360x860")
     parser.add_argument("--one", default="", metavar="NAME")
     parser.add_argument("--library", action="store_true", help="only the pages of the whole profile")
+    parser.add_argument("--frame", action="store_true", help="only what stands around the pages")
     parser.add_argument("--zoom", type=float, default=1.0)
     chosen = parser.parse_args(given)
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -194,6 +239,8 @@ def main(given: list[str]) -> int:
         if chosen.library:
             sitter.open_example()
             take_library(sitter)
+        elif chosen.frame:
+            take_frame(sitter)
         else:
             take_one(sitter, chosen.one) if chosen.one else take_every_page(sitter)
     finally:
