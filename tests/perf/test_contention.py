@@ -17,6 +17,7 @@ from models.llama.decoding import sample
 from models.llama.engine import Engine, EngineSetting
 
 TOKENS = 24
+SHARE, LEAST = 2 / 3, 0.5  # of a core beside two busy programs on two cores; of the one-thread rate
 
 
 @pytest.fixture
@@ -39,15 +40,17 @@ def engine(smollm2: Path) -> Iterator[Engine]:
     made.close()
 
 
-def rate(engine: Engine) -> float:
-    """Tokens a second, the best of two."""
-    best = 0.0
+def rate(engine: Engine) -> tuple[float, float]:
+    """Tokens for a second, and for a second of processor time of all threads: the best of two."""
+    by_clock = by_processor = 0.0
     for _ in range(2):
         engine.set_prefix(engine.tokenize("The causes of a fever are"))
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), time.process_time()
         [draft] = sample(engine, Sampling(seed=1, max_tokens=TOKENS), 1)
-        best = max(best, len(draft.tokens) / (time.perf_counter() - begun))
-    return best
+        tokens = len(draft.tokens)
+        by_clock = max(by_clock, tokens / (time.perf_counter() - begun))
+        by_processor = max(by_processor, tokens / (time.process_time() - used))
+    return by_clock, by_processor
 
 
 @pytest.mark.perf
@@ -55,13 +58,17 @@ def rate(engine: Engine) -> float:
 def test_two_busy_programs_leave_a_good_part_of_the_rate(
     engine: Engine, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On an idle machine of two cores half of the one-thread rate (runtime.md); spinning threads would leave 3 %.
+    """Half of the one-thread rate: three that work share two cores, so two thirds of one core is what it can have.
 
-    What else runs on the machine takes its share too: the limit only tells the two apart.
+    Where nothing else ran, 74 to 84 % were measured. What else runs on the machine takes its share too, so the test
+    looks at what processor time brings: three quarters of what it brings alone, times two thirds, is a half; the limit
+    is half of that. Threads that spin at a barrier would get 3 %.
     """
-    alone = rate(engine)
+    alone, per_second = rate(engine)
     request.getfixturevalue("busy")
-    together = rate(engine)
+    together, beside = rate(engine)
     with capsys.disabled():
-        print(f"\n{together:.0f} of {alone:.0f} tokens a second beside two busy programs")
+        print(f"\n{together:.0f} of {alone:.0f} tokens a second beside two busy programs", end=", ")
+        print(f"{beside:.0f} of {per_second:.0f} a second of processor time")
+    assert beside * SHARE >= LEAST / 2 * per_second
     assert together >= 0.10 * alone
