@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from core.domain.passage import Concept, ConceptKind, Mention
+from core.domain.terminology import Entity
 from core.retrieval.abbreviations import Ambiguous
 from core.retrieval.terms import Word, is_abbreviation, norm, singular, words
 from core.store.knowledge_values import Named, SurfaceType
@@ -43,16 +44,6 @@ FORMS = frozenset(
     ]
     + ["juvenile", "infantile", "neonatal"]
 )
-
-
-class Entity(msgspec.Struct, frozen=True):
-    """A name found: half-open offsets, its canonical concept, and all concepts that bear it or are one with it."""
-
-    start: int
-    end: int
-    concept: str
-    kind: ConceptKind
-    concepts: tuple[str, ...]
 
 
 class _Entry(NamedTuple):

@@ -1,29 +1,28 @@
 """Lookup of a concept or a drug by a name (knowledge.md section 9): for the tools and the window.
 
 Exact norm, then the same words in any order without everyday ones, then a similar spelling, else not found with near
-names. Reads the vocabulary of the active packs; it must not know a text, a case or a tool.
+names; drugs by the rules of `core.retrieval.drug_names`. Reads the vocabulary of the active packs; it must not know a
+text, a case or a tool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-import msgspec
-
-from core.domain.passage import ConceptKind
+from core import codec
+from core.domain.terminology import ConceptFound, Drug, DrugFound, NotFound, Origin, Related
 from core.retrieval.analysis import stop_words
 from core.retrieval.dictionary import RANKS
+from core.retrieval.drug_names import DRUG_KINDS, MOST_NEAR, DrugNames
 from core.retrieval.terms import norm
-from core.store.knowledge_values import Drug, Named, Relation, VocabularyConcept
+from core.store.knowledge_values import Named, Relation, VocabularyConcept
 
 SIMILAR = 88.0  # ratio of rapidfuzz
 LENGTHS = 0.3  # a similar name differs by no more of its length
-MOST_NEAR = 3
 MOST_RELATIONS = 5
 DEFINITIONS = ("MSH", "NCI", "ICF", "CSP", "HP", "DOID", "ICD inclusion")
 RELATIONS = ("is_a", "has_phenotype", "excludes1", "codeFirst", "related")
-DRUG_KINDS: tuple[ConceptKind, ...] = ("drug", "drug-class")
 EXACT, WORDS, SPELLING = "exact name", "same words", "similar spelling"
 
 
@@ -34,52 +33,11 @@ class Vocabulary(Protocol):
     def drug(self, identifier: str) -> Drug | None: ...
     def named(self, norm: str) -> tuple[Named, ...]: ...
     def names(self, *, kinds: Sequence[str] = ()) -> Iterable[Named]: ...
+    def drug_names(self) -> Mapping[str, str]: ...
+    def drug_pack(self, identifier: str) -> str: ...
     def one_with(self, identifiers: Sequence[str]) -> tuple[str, ...]: ...
     def pack_of(self, identifier: str) -> str: ...
     def fingerprint(self) -> str: ...
-
-
-class NotFound(msgspec.Struct, frozen=True, tag="not found"):
-    """No name of the installed vocabularies is near enough; at most three that are nearest."""
-
-    asked: str
-    near: tuple[str, ...] = ()
-
-
-class Related(msgspec.Struct, frozen=True):
-    """A relation as it is shown: kind, the other concept's id (may be empty) and its name or note."""
-
-    rel: str
-    id: str
-    name: str
-
-
-class ConceptFound(msgspec.Struct, frozen=True, tag="concept"):
-    """A concept: how its name was matched, definition with its vocabulary, relations, source pack and edition."""
-
-    asked: str
-    how: str
-    id: str
-    name: str
-    kind: ConceptKind
-    definition: str
-    def_source: str
-    relations: tuple[Related, ...]
-    synonyms: tuple[str, ...]
-    others: tuple[str, ...]  # the same concept in other vocabularies
-    source: str
-    version: str
-
-
-class DrugFound(msgspec.Struct, frozen=True, tag="drug"):
-    """A drug as its label or formulary describes it."""
-
-    asked: str
-    how: str
-    drug: Drug
-    synonyms: tuple[str, ...]
-    source: str
-    version: str
 
 
 class Lookup:
@@ -89,54 +47,61 @@ class Lookup:
         self._vocabulary = vocabulary
         self._edition = edition
         self._made = ""
-        self._names: dict[bool, _Names] = {}
+        self._names: _Names | None = None
+        self._drugs: DrugNames | None = None
 
     def concept(self, text: str) -> ConceptFound | NotFound:
         """The concept of that name, of any kind."""
-        found, how, near = self._resolve(text, drugs=False)
+        found, how, near = self._resolve(text)
         return self._concept(text, how, found) if found else NotFound(text, near)
 
     def drug(self, text: str) -> DrugFound | NotFound:
-        """The drug of that name; one with a label or formulary entry before one that is only a word."""
-        found, how, near = self._resolve(text, drugs=True)
-        for identifier in (name.concept for name in found):
-            drug = self._vocabulary.drug(identifier)
-            concept = self._vocabulary.concept(identifier)
-            if drug is not None:
-                names = tuple(surface.text for surface in concept.surfaces) if concept else ()
-                title, edition = self._edition(self._vocabulary.pack_of(identifier))
-                return DrugFound(text, how, drug, names, drug.source or title, drug.version or edition)
-        return NotFound(text, near or tuple(name.text for name in found[:MOST_NEAR]))
+        """The drug of that name: of those with a label or formulary entry, never of what is only a word."""
+        self._look()
+        if self._drugs is None:
+            self._drugs = DrugNames(self._vocabulary.names(kinds=DRUG_KINDS), self._vocabulary.drug_names())
+        match, near = self._drugs.match(text)
+        drug = self._vocabulary.drug(match.drug) if match else None
+        if match is None or drug is None:
+            return NotFound(text, near)
+        concept = self._vocabulary.concept(drug.id)
+        origin = self._origin(drug, self._vocabulary.drug_pack(drug.id))
+        return DrugFound(
+            asked=text,
+            how=match.how,
+            matched_as=match.name,
+            drug=drug,
+            synonyms=tuple(dict.fromkeys(s.text for s in concept.surfaces if s.text != drug.name)) if concept else (),
+            source=drug.source or origin.title,
+            version=drug.version or origin.edition,
+            origin=origin,
+        )
 
     # ------------------------------------------------------------------------------------------------- resolving
 
-    def _resolve(self, text: str, *, drugs: bool) -> tuple[tuple[Named, ...], str, tuple[str, ...]]:
+    def _resolve(self, text: str) -> tuple[tuple[Named, ...], str, tuple[str, ...]]:
         """The names that fit, how they fit, and near ones where none does."""
         wanted = " ".join(norm(text))
         if not wanted:
             return (), "", ()
-        exact = tuple(n for n in self._vocabulary.named(wanted) if not drugs or n.kind in DRUG_KINDS)
+        exact = self._vocabulary.named(wanted)
         if exact:
             return exact, EXACT, ()
-        names = self._index(drugs=drugs)
-        key = names.same_words(wanted)
+        self._look()
+        if self._names is None:
+            self._names = _Names(name.norm for name in self._vocabulary.names())
+        key = self._names.same_words(wanted)
         if key:
-            return self._of(key, drugs=drugs), WORDS, ()
-        close, near = names.similar(wanted)
-        return (self._of(close, drugs=drugs), SPELLING, ()) if close else ((), "", near)
+            return self._vocabulary.named(key), WORDS, ()
+        close, near = self._names.similar(wanted)
+        return (self._vocabulary.named(close), SPELLING, ()) if close else ((), "", near)
 
-    def _of(self, key: str, *, drugs: bool) -> tuple[Named, ...]:
-        return tuple(n for n in self._vocabulary.named(key) if not drugs or n.kind in DRUG_KINDS)
-
-    def _index(self, *, drugs: bool) -> _Names:
+    def _look(self) -> None:
+        """Forget the names of an earlier state of the vocabularies."""
         state = self._vocabulary.fingerprint()
         if state != self._made:
-            self._names.clear()
+            self._names = self._drugs = None
             self._made = state
-        if drugs not in self._names:
-            kinds = DRUG_KINDS if drugs else ()
-            self._names[drugs] = _Names(name.norm for name in self._vocabulary.names(kinds=kinds))
-        return self._names[drugs]
 
     # --------------------------------------------------------------------------------------------------- telling
 
@@ -147,7 +112,8 @@ class Lookup:
         concepts.sort(key=lambda c: _rank(c.id))
         main = next(c for c in concepts if c.id == best.concept)
         definition = next(iter(sorted((c for c in concepts if c.definition), key=_definition_rank)), None)
-        title, edition = self._edition(self._vocabulary.pack_of(main.id))
+        origins = (self._origin(c, self._vocabulary.pack_of(c.id)) for c in dict.fromkeys((main, definition or main)))
+        origin, *others = origins
         return ConceptFound(
             asked=asked,
             how=how,
@@ -159,9 +125,15 @@ class Lookup:
             relations=self._relations(concepts),
             synonyms=tuple(dict.fromkeys(s.text for c in concepts for s in c.surfaces if s.text != main.name)),
             others=tuple(c.id for c in concepts if c.id != main.id),
-            source=title,
-            version=edition,
+            source=origin.title,
+            version=origin.edition,
+            origins=(origin, *others),
         )
+
+    def _origin(self, entry: VocabularyConcept | Drug, pack: str) -> Origin:
+        """Where an entry stands, with the hash that the store has recorded of it."""
+        title, edition = self._edition(pack)
+        return Origin(id=entry.id, pack=pack, title=title, edition=edition, sha256=codec.digest(entry))
 
     def _relations(self, concepts: Sequence[VocabularyConcept]) -> tuple[Related, ...]:
         """At most five, by kind of relation; notes without a code count as their text."""

@@ -19,10 +19,11 @@ import msgspec
 from core import codec
 from core.domain.pack import Licence, PackFile
 from core.domain.passage import Fact
+from core.domain.terminology import Drug
 from core.errors import UserError
 from core.store import lifecycle
 from core.store.knowledge import KnowledgeStore
-from core.store.knowledge_values import Doc, Drug, Pack, PackKind, SourceFile, VocabularyConcept
+from core.store.knowledge_values import Doc, Pack, PackKind, SourceFile, VocabularyConcept
 
 SUFFIX = ".wrpack"
 MANIFEST, LICENCE_FILE, FACTS, DOCS, CONCEPTS = (

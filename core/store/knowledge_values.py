@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from core.domain.passage import ConceptKind, Fact
+from core.domain.terminology import Drug
 
 PackKind = Literal["guideline", "literature", "vocabulary", "drug", "local"]
 PackState = Literal["draft", "active", "superseded", "expired", "withdrawn", "quarantined"]
@@ -129,21 +130,6 @@ class VocabularyConcept(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def code(self) -> str:
         return self.id.partition(":")[2]
-
-
-class Drug(msgspec.Struct, frozen=True, kw_only=True):
-    """What a label or formulary says of a drug; its names are the surfaces of the concept of the same id."""
-
-    id: str
-    name: str
-    description: str = ""
-    state: str = ""
-    indication: str = ""
-    dosage: tuple[str, ...] = ()
-    contraindication: str = ""
-    interaction: str = ""
-    source: str = ""
-    version: str = ""
 
 
 Item = Doc | VocabularyConcept | Drug

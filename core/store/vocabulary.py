@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from core import codec
+from core.domain.terminology import Drug
 from core.store.database import Database
-from core.store.knowledge_values import Drug, Named, Relation, Surface, VocabularyConcept
+from core.store.knowledge_values import Named, Relation, Surface, VocabularyConcept
 
 _ACTIVE = "SELECT id FROM knowledge_pack WHERE state = 'active'"
 _NAMED = """SELECT c.id AS concept, c.vocab, c.kind, s.text, s.norm, s.type FROM knowledge_surface s
@@ -153,6 +154,20 @@ class Vocabulary:
             f"SELECT * FROM knowledge_drug WHERE id = ? AND pack IN ({_ACTIVE}) ORDER BY pack LIMIT 1", identifier
         )
         return _drug(row) if row else None
+
+    def drug_names(self) -> dict[str, str]:
+        """Ids of all drugs that have an entry, in order, each with the name of the entry that `drug` gives."""
+        rows = self._database.query(
+            f"SELECT id, name, min(pack) FROM knowledge_drug WHERE pack IN ({_ACTIVE}) GROUP BY id ORDER BY id"
+        )
+        return {row["id"]: row["name"] for row in rows}
+
+    def drug_pack(self, identifier: str) -> str:
+        """Id of the active pack that `drug` reads the drug from; empty if none holds it."""
+        row = self._database.one(
+            f"SELECT min(pack) AS pack FROM knowledge_drug WHERE id = ? AND pack IN ({_ACTIVE})", identifier
+        )
+        return str(row["pack"] or "") if row else ""
 
     def named(self, norm: str) -> tuple[Named, ...]:
         """The names of active packs with exactly this norm, each concept once."""

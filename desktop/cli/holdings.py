@@ -9,11 +9,12 @@ from contextlib import contextmanager
 
 import msgspec
 
+from core.domain.terminology import ConceptFound, DrugFound, NotFound
 from core.errors import EXIT_ACT, EXIT_DONE
 from core.retrieval import editions
 from core.retrieval.editions import SectionChange, expires_on
 from core.retrieval.importing import differences
-from core.retrieval.lookup import ConceptFound, DrugFound, Lookup, NotFound
+from core.retrieval.lookup import Lookup
 from core.runtime.usage import uses
 from core.store.knowledge import KnowledgeStore
 from core.store.knowledge_values import Change, Pack

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import msgspec
 
+from core.domain.terminology import ConceptFound
 from core.errors import EXIT_ACT, EXIT_DONE, Cancelled, UserError
 from core.retrieval.editions import expires_on
 from core.retrieval.importing import AboutWhat, ImportReport, Progress, differences, import_knowledge
-from core.retrieval.lookup import EXACT, ConceptFound, Lookup
+from core.retrieval.lookup import EXACT, Lookup
 from core.retrieval.packfile import SUFFIX
 from core.retrieval.packfile_reader import import_pack, is_packfile
 from core.retrieval.sources.material import Options, slug

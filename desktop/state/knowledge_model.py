@@ -12,8 +12,8 @@ from desktop.i18n import tr
 from desktop.state.knowledge_reader import Collection
 
 if TYPE_CHECKING:  # the search itself is loaded beside the window's thread
+    from core.domain.terminology import ConceptFound, DrugFound
     from core.retrieval.box import BoxAnswer, BoxHit
-    from core.retrieval.lookup import ConceptFound, DrugFound
 
 Index = QModelIndex | QPersistentModelIndex
 HIT = int(Qt.ItemDataRole.UserRole) + 1

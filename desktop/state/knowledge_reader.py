@@ -17,10 +17,10 @@ from core.errors import UserError
 from desktop.i18n import tr
 
 if TYPE_CHECKING:
+    from core.domain.terminology import ConceptFound, DrugFound
     from core.retrieval.box import BoxAnswer, BoxHit
     from core.retrieval.editions import Calendar
     from core.retrieval.hybrid import Dense
-    from core.retrieval.lookup import ConceptFound, DrugFound
     from core.store.knowledge_values import Doc, Pack, Section
     from desktop.state.workbench import Workbench
     from desktop.vectors import KnowledgeVectors
@@ -223,7 +223,7 @@ class KnowledgeReader:
 
     def look_up(self, text: str) -> Looked:
         """A concept and a drug of that name."""
-        from core.retrieval.lookup import ConceptFound, DrugFound
+        from core.domain.terminology import ConceptFound, DrugFound
 
         held = len(self._store.vocabulary.counts())
         if not text.strip() or not held:

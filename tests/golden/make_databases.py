@@ -19,12 +19,13 @@ from core.domain import event as ev
 from core.domain.evidence import Answer
 from core.domain.pack import Calibration
 from core.domain.passage import Fact
+from core.domain.terminology import Drug
 from core.store import migrations
 from core.store.cases import Cases
 from core.store.database import Database, open_database
 from core.store.journal import Journal
 from core.store.knowledge import KnowledgeStore
-from core.store.knowledge_values import Drug, Surface, VocabularyConcept
+from core.store.knowledge_values import Surface, VocabularyConcept
 from core.store.packs import Packs
 from tests.helpers.runs import ACTOR, AT, CASE, NOTE, QUESTION, a_row, an_assessment
 from tests.helpers.shelf import doc, pack

@@ -13,6 +13,7 @@ from typing import BinaryIO
 import msgspec
 
 from core import codec
+from core.domain.terminology import Drug
 from core.errors import UserError
 from core.retrieval.sources.files import Files
 from core.retrieval.sources.material import (
@@ -27,7 +28,7 @@ from core.retrieval.sources.material import (
     summary,
     surfaces,
 )
-from core.store.knowledge_values import Doc, Drug, Item, Relation, Section, SectionClass, VocabularyConcept
+from core.store.knowledge_values import Doc, Item, Relation, Section, SectionClass, VocabularyConcept
 
 NAME, VERSION = "openfda", "1"
 SUFFIXES: tuple[str, ...] = (".json",)

@@ -14,10 +14,11 @@ from typing import Literal
 import msgspec
 
 from core.domain.passage import ConceptKind
+from core.domain.terminology import Drug
 from core.errors import UserError
 from core.retrieval.sources.files import Files
 from core.retrieval.sources.material import About, Options, Reading, Skipped, flowing, slug, surfaces
-from core.store.knowledge_values import Drug, Item, Relation, VocabularyConcept
+from core.store.knowledge_values import Item, Relation, VocabularyConcept
 
 NAME, VERSION = "table", "1"
 SUFFIXES: tuple[str, ...] = (".csv", ".tsv")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.retrieval.lookup import ConceptFound, DrugFound, Lookup, NotFound, Related
+from core.domain.terminology import ConceptFound, Drug, DrugFound, NotFound, Related
+from core.retrieval.lookup import Lookup
 from core.retrieval.sources.material import surfaces
 from core.store.knowledge import KnowledgeStore
-from core.store.knowledge_values import Drug, Relation, VocabularyConcept
+from core.store.knowledge_values import Relation, VocabularyConcept
 from tests.helpers.shelf import open_store, pack
 
 

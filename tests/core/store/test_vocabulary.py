@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from core.domain.terminology import Drug
 from core.errors import UserError
 from core.store.knowledge import KnowledgeStore
-from core.store.knowledge_values import Drug, Item, Relation, Surface, VocabularyConcept
+from core.store.knowledge_values import Item, Relation, Surface, VocabularyConcept
 from tests.helpers.shelf import doc, open_store, pack
 
 
