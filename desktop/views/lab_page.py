@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QScrollArea, QSplitter, QWidget
 
 from core.domain.case import LabTable
 from desktop.i18n import tr
@@ -21,6 +21,7 @@ class TrendPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "paper")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.plot = TrendPlot()
         self.title = text("", "strong")
         self.readout = text("", "small", wrap=False)
@@ -42,22 +43,32 @@ class TrendPanel(QWidget):
         self.remarks.setVisible(bool(left or band))
 
 
-class LabPage(QSplitter):
-    """Table above, trend below as soon as a result is chosen that has one."""
+class LabPage(QScrollArea):
+    """Table above, trend below as soon as a result is chosen that has one; scrolls where large text leaves no room."""
 
     def __init__(self, table: LabTable, trends: Trends) -> None:
-        super().__init__(Qt.Orientation.Vertical)
+        super().__init__()
         self._trends = trends
         self.table = LabView(table, trends)
         self.trend = TrendPanel()
         self.trend.hide()
-        self.addWidget(self.table)
-        self.addWidget(self.trend)
-        self.setStretchFactor(0, 1)
-        self.setHandleWidth(1)
-        self.setChildrenCollapsible(False)
+        self.parts = QSplitter(Qt.Orientation.Vertical)
+        self.parts.addWidget(self.table)
+        self.parts.addWidget(self.trend)
+        self.parts.setStretchFactor(0, 1)
+        self.parts.setHandleWidth(1)
+        self.parts.setChildrenCollapsible(False)
+        self.setWidget(self.parts)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the table has it
+        self._fit()
+        look().changed.connect(self._fit)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self._show())
         self.trend.plot.chosen.connect(self._follow)
+
+    def _fit(self) -> None:
+        """A few rows of the table always have room."""
+        self.table.setMinimumHeight(look().px(130))
 
     def _show(self) -> None:
         line = self.table.currentIndex().row()
@@ -72,7 +83,7 @@ class LabPage(QSplitter):
         self.trend.show_trend(trend, at)
         self.trend.show()
         if first:
-            self.setSizes([max(self.height() - look().px(250), look().px(120)), look().px(250)])
+            self.parts.setSizes([self.height() - look().px(250), look().px(250)])
 
     def _follow(self, table: str, row: int) -> None:
         """A value was chosen in the plot: its row is chosen too where it stands in this table."""

@@ -149,6 +149,10 @@ class TrendPlot(QWidget):
             away = [abs(scale.x(point.at) - event.position().x()) for point in self._trend.points]
             self._move(away.index(min(away)))
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The press has chosen; what lies below need not hear of the release."""
+        event.accept()
+
     def focusInEvent(self, event: QEvent) -> None:
         self.update()
 
