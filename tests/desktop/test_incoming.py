@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +15,14 @@ from pytestqt.qtbot import QtBot
 from core.domain.case import Case, Note, Unread
 from desktop.app import Session
 from desktop.state.incoming import FILE, Incoming, IncomingRows, said
+from desktop.state.processes import look_at
 from desktop.views.incoming_page import IncomingPage
 from desktop.views.overview import Overview
 from desktop.views.viewers import UnreadView
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 FILES = 3000
+ROOM = (400 - 160) << 20  # what an import may add to a window that begins with 160 MiB at most
 PATIENCE = 30_000
 BUSY = 3  # a machine with other work may be this much slower
 Opener = Callable[..., Session]
@@ -59,6 +62,7 @@ def test_rows_appear_at_once_and_a_stop_is_heard(qtbot: QtBot, open_window: Open
     desk.incoming.rowsInserted.connect(lambda _parent, first, last: batches.append(last - first + 1))
     over: list[str] = []
     desk.import_over.connect(lambda _case, sentence: over.append(sentence))
+    before = look_at(os.getpid()).resident
     gaps, begun = Gaps(), time.monotonic()
     window.arrivals.take([crowd])
     page = window.room.currentWidget()
@@ -73,6 +77,7 @@ def test_rows_appear_at_once_and_a_stop_is_heard(qtbot: QtBot, open_window: Open
     qtbot.waitUntil(lambda: bool(over), timeout=PATIENCE)
     assert time.monotonic() - stopped < 0.3 * BUSY
     assert gaps.longest < 0.25 * BUSY
+    assert look_at(os.getpid()).resident - before < ROOM
     rows = [desk.incoming.index(line).data(FILE) for line in range(desk.incoming.rowCount())]
     assert [row.name for row in rows] == [f"n{number:04}.txt" for number in range(len(rows))]
     assert [said(row) for row in rows[:2]] == ["The file is empty (0 bytes).", "read"]
