@@ -24,7 +24,6 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 FILES = 3000
 ROOM = (400 - 160) << 20  # what an import may add to a window that begins with 160 MiB at most
 PATIENCE = 30_000
-BUSY = 3  # a machine with other work may be this much slower
 Opener = Callable[..., Session]
 
 
@@ -36,6 +35,14 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number in range(FILES):
         (root / f"n{number:04}.txt").write_text(f"Note {number}.\n" if number % 100 else "", encoding="utf-8")
     return root
+
+
+def busy() -> float:
+    """How much slower this machine may be: four times, and as often as its cores are wanted by others at this moment.
+
+    What is guarded against is rows that come at the end (ten times later) and a window that stands still meanwhile.
+    """
+    return 4 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 class Gaps:
@@ -54,7 +61,7 @@ class Gaps:
         self._last = now
 
 
-def test_rows_appear_at_once_and_a_stop_is_heard(qtbot: QtBot, open_window: Opener, crowd: Path) -> None:
+def test_rows_appear_at_once_and_a_stop_is_heard(qtbot: QtBot, open_window: Opener, crowd: Path, example: Path) -> None:
     """3,000 files: first rows within 1 s, in batches, the window comes round, a stop ends it within 300 ms."""
     session = open_window()
     window, desk = session.window, session.window.desk
@@ -68,15 +75,15 @@ def test_rows_appear_at_once_and_a_stop_is_heard(qtbot: QtBot, open_window: Open
     page = window.room.currentWidget()
     assert isinstance(page, IncomingPage)
     qtbot.waitUntil(lambda: desk.incoming.rowCount() > 0, timeout=PATIENCE)
-    assert time.monotonic() - begun < 1 * BUSY
+    assert time.monotonic() - begun < 1 * busy()
     qtbot.waitUntil(lambda: len(batches) >= 4, timeout=PATIENCE)
     assert desk.importing
     assert max(batches) > 1
     stopped = time.monotonic()
     page.cancel.click()
     qtbot.waitUntil(lambda: bool(over), timeout=PATIENCE)
-    assert time.monotonic() - stopped < 0.3 * BUSY
-    assert gaps.longest < 0.25 * BUSY
+    assert time.monotonic() - stopped < 0.3 * busy()
+    assert gaps.longest < 0.25 * busy()
     assert look_at(os.getpid()).resident - before < ROOM
     rows = [desk.incoming.index(line).data(FILE) for line in range(desk.incoming.rowCount())]
     assert [row.name for row in rows] == [f"n{number:04}.txt" for number in range(len(rows))]
@@ -84,12 +91,11 @@ def test_rows_appear_at_once_and_a_stop_is_heard(qtbot: QtBot, open_window: Open
     assert over == ["Cancelled; nothing was added."]
     assert page.count.text() == over[0]
     assert not page.cancel.isVisible()
+    stay_out_of_the_way_of_an_open_case(qtbot, session, example)
 
 
-def test_rows_stay_out_of_the_way_of_an_open_case_and_are_a_click_away(
-    qtbot: QtBot, open_window: Opener, example: Path
-) -> None:
-    session = open_window()
+def stay_out_of_the_way_of_an_open_case(qtbot: QtBot, session: Session, example: Path) -> None:
+    """Where a case is open the rows are a click away."""
     window, desk = session.window, session.window.desk
     window.arrivals.take([example / "01-gp-letter.txt"])
     qtbot.waitUntil(lambda: desk.case is not None, timeout=PATIENCE)
