@@ -216,7 +216,7 @@ def test_a_run_beside_another(home: Path, capsys: pytest.CaptureFixture[str]) ->
     assert cli("--json", "--profile", "demo", "report", run, "--compare", run) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["one"], found["other"]) == (run, run)
-    assert [part["differences"] for part in found["parts"]] == [[]] * 6
+    assert [part["differences"] for part in found["parts"]] == [[]] * 7
     assert cli("--profile", "demo", "report", run, "--compare", "r0") == 1
     assert "There is no run r0." in capsys.readouterr().err
 
