@@ -20,6 +20,7 @@ from desktop.i18n import tr
 State = Literal["present", "absent", "not obtainable"]
 Given = dict[str, State]
 NO_FILE = "--on-question takes `unavailable`, `wait`, or the name of an answer file; there is no file {path}."
+LARGEST = 1_000_000  # bytes of an answer file
 _BARE = re.compile(
     r"""\s*["']?(?P<concept>[^"'=\s#]+)["']?\s*[=:]\s*(?P<state>present|absent|not obtainable)\s*(?:#.*)?""",
     re.IGNORECASE,
@@ -52,11 +53,14 @@ def plan(option: str) -> Plan:
 
 def _read(path: Path) -> Given:
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
     except FileNotFoundError as error:
         raise UserError(tr(NO_FILE, path=path), code="answers") from error
     except OSError as error:
         raise UserError(f"The answer file {path} cannot be read: {error.strerror}.", code="answers") from error
+    if len(data) > LARGEST:
+        raise UserError(tr("The answer file {path} is larger than {n:,} bytes.", path=path, n=LARGEST), code="answers")
     try:
         rows = codec.decode(data, dict[str, str]) if path.suffix == ".json" else tomllib.loads(data.decode())
         return msgspec.convert(rows, Given)

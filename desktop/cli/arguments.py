@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
@@ -13,6 +14,9 @@ from desktop.i18n import tr
 
 DEMO = "demo"
 MODES = ("adaptive", "paper")
+SEEDS = 2**32  # as many as the engine tells apart
+TITLE = 200  # characters
+_EMPTY = re.compile(r"(?:--[a-z-]+=)?")
 CLASSES = ("overview", "symptoms", "causes", "tests", "criteria", "severity", "treatment", "prevention") + (
     "complications",
     "followup",
@@ -33,6 +37,9 @@ def profile_of(chosen: argparse.Namespace) -> Path:
 def parse(given: list[str]) -> argparse.Namespace:
     """The command line as a namespace; ends the process with 2 and a usage line when it is wrong."""
     parser = _parser()
+    # An empty path would be the folder one stands in, an empty case a new one: another patient's files.
+    if any(_EMPTY.fullmatch(part) for part in given):
+        parser.error(tr("an argument is empty; is a variable not set?"))
     chosen = parser.parse_args(given)
     if chosen.version:
         print(f"wardround {version(paths.APP)}")
@@ -90,7 +97,7 @@ def _add_work(commands: _Commands) -> None:
     run.add_argument("--workflow", default="direct")
     run.add_argument("--mode", choices=MODES, default=None)
     run.add_argument("--backbone", default=None, metavar="PACK", help=tr("model pack, or `none`"))
-    run.add_argument("--seed", type=int, default=0)
+    run.add_argument("--seed", type=_seed, default=0)
     _add_questions(run)
     run.add_argument("--fault", default="", help=argparse.SUPPRESS)
 
@@ -109,8 +116,16 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _seed(text: str) -> int:
+    if not text.isdecimal() or len(text) > len(str(SEEDS)) or int(text) >= SEEDS:
+        raise argparse.ArgumentTypeError(tr("a whole number from 0 to {most} is wanted", most=SEEDS - 1))
+    return int(text)
+
+
 def _title(text: str) -> str:
     title = " ".join(text.split())
+    if len(title) > TITLE:
+        raise argparse.ArgumentTypeError(tr("a title has at most {n} characters", n=TITLE))
     if not title:
         raise argparse.ArgumentTypeError(tr("a title needs a letter; without --title the files name the case"))
     return title

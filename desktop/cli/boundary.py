@@ -26,7 +26,8 @@ def guard(act: Callable[[], int]) -> int:
     """Run a command; returns its exit code."""
     try:
         code = act()
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where the caller has closed it
+            sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         _silence_output()

@@ -14,6 +14,7 @@ from desktop.cli import documents
 from desktop.cli.session import Session, opened
 from desktop.cli.terminal import columns, counted, one_line
 from desktop.i18n import tr
+from desktop.state import report_files
 
 
 class CaseShown(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +51,8 @@ def show_report(chosen: argparse.Namespace) -> int:
     """The report of a run: on the terminal, or into a file."""
     if chosen.pdf and chosen.out:
         raise UserError(tr("--pdf names the file already; leave --out away."), code="two files")
+    if chosen.compare and (chosen.pdf or chosen.out or chosen.form):
+        raise UserError(tr("A comparison is printed as text or --json; only the window exports it."), code="form")
     named: documents.Form | None = "pdf" if chosen.pdf else "json" if chosen.json else chosen.form
     target = chosen.pdf or chosen.out
     form = documents.form_of(target, named)
@@ -69,7 +72,7 @@ def show_report(chosen: argparse.Namespace) -> int:
         if chosen.out is None:
             print(content)
         else:
-            documents.write(chosen.out, content)
+            report_files.keep(chosen.out, content.encode(), replace=False)
             session.terminal.say(str(chosen.out))
     return EXIT_DONE
 

@@ -65,6 +65,14 @@ def folder(tmp_path: Path) -> Path:
         ["knowledge", "search", "cough", "-k", "-3"],
         ["knowledge", "search", "cough", "-k", "many"],
         ["import", "x.txt", "--title", " \n "],
+        ["import", "x.txt", "--title", "x" * 201],
+        ["import", ""],
+        ["import", "x.txt", "--case", ""],
+        ["knowledge", "add", ""],
+        ["report", "r1", "--compare="],
+        ["resume", ""],
+        ["run", "--case", "c", "--seed", "-1"],
+        ["run", "--case", "c", "--seed", str(2**64)],
         ["import", "x.txt", "--titl", "abbreviated"],
         ["run", "--case", "c", "--back", "none"],
         ["--prof", "demo", "cases", "list"],
@@ -219,6 +227,10 @@ def test_a_run_beside_another(home: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [part["differences"] for part in found["parts"]] == [[]] * 7
     assert cli("--profile", "demo", "report", run, "--compare", "r0") == 1
     assert "There is no run r0." in capsys.readouterr().err
+    target = home / "c.pdf"
+    assert cli("--profile", "demo", "report", run, "--compare", run, "--pdf", str(target)) == 1
+    assert "A comparison is printed as text or --json" in capsys.readouterr().err
+    assert not target.exists()
 
 
 def test_the_report_in_every_form(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,6 +257,11 @@ def test_the_report_in_every_form(home: Path, tmp_path: Path, capsys: pytest.Cap
     assert json.loads((tmp_path / "r.json").read_text())["run_id"] == run
     assert show("--json", "--out", str(tmp_path / "s.json")) == ""
     assert (tmp_path / "s.json").read_text() == (tmp_path / "r.json").read_text()
+    kept = tmp_path / "letter.txt"
+    kept.write_text("not a report")
+    assert cli("--profile", "demo", "report", run, "--out", str(kept)) == 1
+    assert "letter.txt is there already; nothing was written." in capsys.readouterr().err
+    assert kept.read_text() == "not a report"
 
 
 def test_a_question_waits_and_is_answered_from_a_file(

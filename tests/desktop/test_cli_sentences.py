@@ -143,6 +143,18 @@ def test_an_answer_file_that_is_wrong_is_named(
     assert f"The answer file {tmp_path / name} is not usable" in capsys.readouterr().err
 
 
+def test_an_answer_file_without_an_end_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with (tmp_path / "a.toml").open("wb") as stream:
+        stream.truncate(1_000_001)
+    assert cli("run", "--case", "c", "--on-question", str(tmp_path / "a.toml")) == 1
+    assert capsys.readouterr().err == f"The answer file {tmp_path / 'a.toml'} is larger than 1,000,000 bytes.\n"
+
+
+def test_a_command_whose_output_is_closed_ends_as_it_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    assert cli("cases", "list") == 0
+
+
 def test_resume_of_what_was_interrupted_names_the_case(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case = example_home(home)
     row = msgspec.structs.replace(journal(home).runs()[0], id="rnew", status="queued", backbone="", resumes=0)
