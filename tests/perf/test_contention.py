@@ -60,9 +60,9 @@ def test_two_busy_programs_leave_a_good_part_of_the_rate(
 ) -> None:
     """Half of the one-thread rate: three that work share two cores, so two thirds of one core is what it can have.
 
-    Where these three had the machine, 55 to 84 % were measured. What else runs on the machine takes its share too, so the test
-    looks at what processor time brings: three quarters of what it brings alone, times two thirds, is a half; the limit
-    is half of that. Threads that spin at a barrier would get 3 %.
+    Where these three had the machine, 55 to 84 % were measured. What else runs on the machine takes its share too, so
+    the test looks at what processor time brings: three quarters of what it brings alone, times two thirds, is a half;
+    the limit is half of that. Threads that spin at a barrier would get 3 %.
     """
     alone, per_second = rate(engine)
     request.getfixturevalue("busy")
