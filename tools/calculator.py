@@ -97,8 +97,8 @@ def calculator(arguments: Calculation, context: ToolContext) -> ToolResult:
     asks for the result in that unit. The answer is one line: the value and its unit, or "true" or "false".
 
     Or name a `calculator` (scores, clearances, corrected values, doses, dates) and give its `inputs`. A score with
-    missing items is answered as a range and the list of what is missing. An unknown name is answered with the list of
-    calculators, a calculator without inputs with what it reads.
+    missing items is answered as a range and the list of what is missing; with `assume_absent` these count as absent. An
+    unknown name is answered with the list of calculators, a calculator without inputs with what it reads.
     """
     del context  # what is computed depends on the arguments alone
     if bool(arguments.expression.strip()) == bool(arguments.calculator.strip()):

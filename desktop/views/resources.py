@@ -6,7 +6,7 @@ Reads once a second while it can be seen, and not at all while it cannot.
 from __future__ import annotations
 
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSize, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
@@ -19,6 +19,7 @@ from desktop.views.flow import Flow
 from desktop.views.pieces import text
 
 READ_MS = 1000
+DIGITS = 12  # of the longest line: 1000.0 MB, 100 %, 100.0 tokens/s
 
 
 class ResourcePanel(QFrame):
@@ -90,6 +91,11 @@ class ResourceLine(QPushButton):
         self._show(usage.line(self.usage, self.worker))
         if self.panel.isVisible():
             self.panel.show_figures(usage.figures(self.usage, self.worker, cuda=self._meter.cuda))
+
+    def sizeHint(self) -> QSize:
+        """With room for more digits: what lies beside the line does not move at each reading."""
+        hint, spare = super().sizeHint(), max(DIGITS - sum(map(str.isdigit, self.text())), 0)
+        return QSize(hint.width() + spare * self.fontMetrics().horizontalAdvance("0"), hint.height())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
