@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPixmap, QTextCharFormat, QTextCursor
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -52,8 +61,19 @@ class NoteView(QPlainTextEdit):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._span: tuple[int, int] | None = None
+        self._left = False
+        self.verticalScrollBar().actionTriggered.connect(self._leave)
         look().changed.connect(self._on_look)
         self._on_look()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The mark stays in the middle until somebody scrolls: a view is marked before it has its size."""
+        super().resizeEvent(event)
+        if self._span is not None and not self._left:
+            self.centerCursor()
+
+    def _leave(self) -> None:
+        self._left = True
 
     def _on_look(self) -> None:
         self.document().setDocumentMargin(look().px(20))
@@ -72,7 +92,7 @@ class NoteView(QPlainTextEdit):
 
     def mark(self, start: int, end: int) -> None:
         """Mark a span of characters and bring it to the middle of the view."""
-        self._span = (start, end)
+        self._span, self._left = (start, end), False
         self._mark()
         cursor = QTextCursor(self.document())
         cursor.setPosition(_utf16(self.toPlainText(), start))
