@@ -37,13 +37,14 @@ from core.store.packs import Packs
 if TYPE_CHECKING:
     from core.domain.condition import Condition
     from core.domain.memory import WorkingMemory
-    from core.domain.ports import Backbone, Knowledge, Retriever, Tool
+    from core.domain.ports import Backbone, Knowledge, Retriever, Terminology, Tool
     from core.domain.report import Remark
     from core.retrieval.derived import SiteKnowledge
     from core.retrieval.editions import Calendar
     from core.retrieval.guidelines import GuidelineRetriever
     from core.retrieval.index import PassageIndex
     from core.retrieval.sources.starter import StarterSet
+    from core.retrieval.synonyms import Synonyms
     from core.runtime.protocol import Planned
     from core.runtime.service import Workflow
     from core.store.knowledge import KnowledgeStore
@@ -239,6 +240,7 @@ class WorkerParts:
         crash_file: Callable[[BaseException], str],
         vectors: KnowledgeVectors | None = None,
         on_stall: Callable[[], None] | None = None,
+        library: Library | None = None,
     ) -> None:
         self.journal = stores.journal
         self.cases = stores.cases
@@ -251,6 +253,7 @@ class WorkerParts:
         self._packs = stores.packs
         self._artifacts = stores.artifacts
         self._on_stall = on_stall
+        self._library = library
         self._profile = profile
         self._vectors = vectors
         self._before = 0
@@ -268,10 +271,17 @@ class WorkerParts:
 
     def tools(self, case: Case) -> dict[str, Tool]:
         """The toolbox, bound to a case."""
+        from core.retrieval.case_passages import CasePassages
         from core.runtime.registry import ToolContext
         from tools import TOOLS
 
-        context = ToolContext(case=case)
+        library = self._library
+        context = ToolContext(
+            case=case,
+            shelves=library.retriever if library else None,
+            terminology=library.terminology if library else None,
+            documents=CasePassages(case.notes, synonyms=library.synonyms if library else None),
+        )
         return {tool.name: tool.bind(context) for tool in TOOLS}
 
     def backbone(
@@ -369,6 +379,7 @@ def worker_parts(
             effect=effect,
             crash_file=crash_file,
             vectors=vectors,
+            library=library,
         )
 
 
@@ -383,11 +394,15 @@ class Library:
         *,
         site: Callable[[], SiteKnowledge],
         calendar: Calendar,
+        terminology: Terminology,
+        synonyms: Synonyms,
     ) -> None:
         self.store = store
         self.index = index
         self.retriever = retriever
         self.calendar = calendar
+        self.terminology = terminology
+        self.synonyms = synonyms
         self._make_site = site  # concepts and conditions: who only searches does not wait for them
         self._site: SiteKnowledge | None = None
 
@@ -405,17 +420,35 @@ def open_library(profile: Path, *, vectors: KnowledgeVectors | None = None) -> I
     """
     from core.retrieval import catalogue
     from core.retrieval.editions import Calendar
+    from core.retrieval.synonyms import Synonyms
 
     calendar = Calendar.of(options.load(profile), date.today)
     store, index, retriever, content = catalogue.open_knowledge(
         profile, paths.cache_folder(), PROGRAM, dense=vectors.dense if vectors else None, calendar=calendar
     )
     try:
-        yield Library(store, index, retriever, site=lambda: _site(content, store), calendar=calendar)
+        yield Library(
+            store,
+            index,
+            retriever,
+            site=lambda: _site(content, store),
+            calendar=calendar,
+            terminology=_terminology(content, store),
+            synonyms=Synonyms(content.concepts),
+        )
     finally:
         if vectors:
             vectors.close()
         store.close()
+
+
+def _terminology(content: StarterSet, store: KnowledgeStore) -> Terminology:
+    from core.retrieval.dictionary import WordLists
+    from core.retrieval.terminology import InstalledTerminology
+
+    folder = resources.files("core.retrieval").joinpath("resources")
+    stopwords, abbreviations = (folder.joinpath(f"{n}.toml").read_text("utf-8") for n in ("stopwords", "abbreviations"))
+    return InstalledTerminology(store, WordLists(stopwords, abbreviations), starter=content.concepts)
 
 
 def _site(content: StarterSet, store: KnowledgeStore) -> SiteKnowledge:

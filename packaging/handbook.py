@@ -162,7 +162,10 @@ def _tool_text(tool: RegisteredTool) -> str:
         for r in argument_rows(tool)
     )
     table = f"| argument | default | values | meaning |\n|---|---|---|---|\n{rows}\n"
-    return f"## {tool.name} (version {tool.version})\n\n{tool.description}\n\n{table}"
+    names = [f"In the published system: {tool.paper_name}."] if tool.paper_name != tool.name else []
+    names += [f"Also called {', '.join(tool.aliases)}."] if tool.aliases else []
+    said = " ".join([f"{tool.dimension}.", *names])
+    return f"## {tool.name} (version {tool.version})\n\n{said}\n\n{tool.description}\n\n{table}"
 
 
 TEXTS = {"SETTINGS.md": settings_text, "TOOLS.md": tools_text}

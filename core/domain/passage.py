@@ -60,6 +60,16 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     ranks: dict[str, int]
 
 
+class CasePassage(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a document of the case: item id, half-open offsets into its text, the words there, score."""
+
+    document: str
+    start: int
+    end: int
+    text: str
+    score: float
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A published source that a condition file names."""
 

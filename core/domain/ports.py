@@ -11,7 +11,8 @@ from core.domain.action import CallTool, ToolResult
 from core.domain.chat import Method, ModelReply, ModelRequest, Scores
 from core.domain.condition import Condition, Rule
 from core.domain.pack import BackboneInfo, EmbedderInfo
-from core.domain.passage import Concept, Hit, Mention, Passage, Source
+from core.domain.passage import CasePassage, Concept, Hit, Mention, Passage, Source
+from core.domain.terminology import ConceptFound, DrugFound, Entity, NotFound
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,6 +88,44 @@ class Retriever(Protocol):
     """Search over the knowledge store."""
 
     def search(self, query: Query) -> Found: ...
+
+
+class Shelves(Protocol):
+    """Search over the packs of some kinds (`guideline`, `local`, `drug`, `literature`) alone."""
+
+    def holds(self, kinds: tuple[str, ...]) -> bool:
+        """Is a pack of one of these kinds installed and searched?"""
+        ...
+
+    def search_kinds(self, query: Query, kinds: tuple[str, ...]) -> Found: ...
+
+    def remark(self, pack: str) -> str:
+        """What a reader must know of a pack's edition (expired, superseded); "" where there is nothing."""
+        ...
+
+
+class Terminology(Protocol):
+    """The names that the installed vocabularies know."""
+
+    def holds_concepts(self) -> bool: ...
+
+    def holds_drugs(self) -> bool: ...
+
+    def concept(self, name: str) -> ConceptFound | NotFound: ...
+
+    def drug(self, name: str) -> DrugFound | NotFound: ...
+
+    def entities(self, text: str) -> tuple[Entity, ...]:
+        """The names in a text, in order of position."""
+        ...
+
+
+class CaseSearch(Protocol):
+    """Search over the documents of the open case."""
+
+    def search(self, text: str, documents: tuple[str, ...], k: int) -> tuple[CasePassage, ...]:
+        """The best k passages of the documents of these ids (none = all), best first."""
+        ...
 
 
 class Annotated(msgspec.Struct, frozen=True, kw_only=True):

@@ -90,6 +90,25 @@ class GuidelineRetriever:
         scope = tuple(sorted({*self._packs, *wider}))
         return self._search(query, tuple(pack for pack in scope if pack in packs) if packs else scope)
 
+    def search_kinds(self, query: Query, kinds: tuple[str, ...]) -> Found:
+        """As `search`, in the packs of these kinds only."""
+        self._look()
+        return self._search(query, self._of_kinds(kinds))
+
+    def holds(self, kinds: tuple[str, ...]) -> bool:
+        """Is a pack of one of these kinds searched?"""
+        self._look()
+        return bool(self._of_kinds(kinds))
+
+    def remark(self, pack: str) -> str:
+        """What a reader must know of a pack's edition; "" where there is nothing."""
+        self._look()
+        held = next((entry for entry in self._all if entry.id == pack), None)
+        return editions.remark(held, self._all, self._calendar) if held else ""
+
+    def _of_kinds(self, kinds: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(pack.id for pack in self._all if pack.kind in kinds and pack.id in self._packs)
+
     def _search(self, query: Query, scope: tuple[str, ...] | None) -> Found:
         """In these packs (None = all that are searched); once more without those that turn out to be damaged."""
         while True:

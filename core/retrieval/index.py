@@ -110,7 +110,7 @@ class PassageIndex:
         known = clauses(wanted, self._frequency(part), searcher.num_docs, fields=fields, most=most)
         if not known or k < 1:
             return ()
-        return _best(searcher, boolean(index.schema, known, self._needed(part, filters)), k)
+        return best(searcher, boolean(index.schema, known, self._needed(part, filters)), k)
 
     def typed(
         self, read: Callable[[tantivy.Index], tantivy.Query | None], filters: Filters, *, k: int
@@ -123,7 +123,7 @@ class PassageIndex:
             return ()
         needed = filter_queries(index.schema, self._needed(PASSAGES, filters))
         must = [(tantivy.Occur.Must, part) for part in (query, *needed)]
-        return _best(index.searcher(), tantivy.Query.boolean_query(must), k)
+        return best(index.searcher(), tantivy.Query.boolean_query(must), k)
 
     def _frequency(self, part: str) -> Frequency:
         """How many entries hold a term in a field; remembered while the index stays as it is."""
@@ -232,7 +232,7 @@ class PassageIndex:
             lock.release()
 
 
-def _best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[Ranked, ...]:
+def best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[Ranked, ...]:
     """The best k by score, then number."""
     hits = searcher.search(query, limit=max(2 * k, 64), count=False).hits
     found = np.array(searcher.fast_field_values("cid", [address for _, address in hits]), np.int64)

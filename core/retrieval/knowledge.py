@@ -38,7 +38,7 @@ class StarterKnowledge:
         self._content = content
         self._lists = {"context": context, "narration": narration, "abbreviations": abbreviations}
         self._concepts = {concept.id: concept for concept in content.concepts}
-        self._above = _closure(content.concepts)
+        self._above = closure(content.concepts)
         self._matcher = Matcher(content.concepts)
         self._ambiguous = Ambiguous(abbreviations, self.ancestors)
         self._annotator = Annotator(cues.table(context, narration))
@@ -134,7 +134,7 @@ def _inside(mention: Mention, sentences: tuple[tuple[int, int], ...]) -> bool:
     return index >= 0 and mention.end <= sentences[index][1]
 
 
-def _closure(concepts: tuple[Concept, ...]) -> dict[str, frozenset[str]]:
+def closure(concepts: tuple[Concept, ...]) -> dict[str, frozenset[str]]:
     """Concept id -> itself and all above; a circle of parents ends where it closes."""
     parents = {concept.id: concept.parents for concept in concepts}
     above: dict[str, frozenset[str]] = {}

@@ -162,6 +162,10 @@ class Vocabulary:
         )
         return {row["id"]: row["name"] for row in rows}
 
+    def has_drugs(self) -> bool:
+        """Does an active pack hold an entry of a drug?"""
+        return self._database.one(f"SELECT 1 FROM knowledge_drug WHERE pack IN ({_ACTIVE}) LIMIT 1") is not None
+
     def drug_pack(self, identifier: str) -> str:
         """Id of the active pack that `drug` reads the drug from; empty if none holds it."""
         row = self._database.one(

@@ -211,7 +211,7 @@ def test_refusals(name: str, text: str, code: str, words: str) -> None:
     assert refused.value.code == code
     with pytest.raises(ToolError, match="^calculator: ") as told:
         named(name, text)
-    assert told.value.code in {code, "arguments"}  # what is no number of JSON is refused before it is read
+    assert told.value.code in {code, "bad_args"}  # what is no number of JSON is refused before it is read
 
 
 def test_what_is_unusual_is_computed_with_a_warning() -> None:

@@ -46,9 +46,9 @@ def test_it_sees_its_arguments_and_the_case() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        ('{"start":0}', "arguments"),
-        ('{"start":"a","end":1}', "arguments"),
-        ("not json", "arguments"),
+        ('{"start":0}', "bad_args"),
+        ('{"start":"a","end":1}', "bad_args"),
+        ("not json", "bad_args"),
         ('{"start":5,"end":1}', "span"),
     ],
 )
