@@ -44,11 +44,14 @@ def logger(subject: str) -> logging.Logger:
 
 
 def to_file(path: Path) -> None:
-    """Send every subject to one file, once a process."""
+    """Send every subject to one file, once a process. Where it cannot be written, reading goes on without a log."""
     root = logging.getLogger("wardround")
     if root.handlers:
         return
-    handler = logging.FileHandler(path, encoding="utf-8")
+    try:
+        handler: logging.Handler = logging.FileHandler(path, encoding="utf-8")
+    except OSError:
+        handler = logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     root.addHandler(handler)
     root.setLevel(logging.INFO)

@@ -379,6 +379,7 @@ def worker_parts(
             effect=effect,
             crash_file=crash_file,
             vectors=vectors,
+            on_stall=on_stall,
             library=library,
         )
 

@@ -67,8 +67,9 @@ class Operation(QObject):
 
     @staticmethod
     def end_all() -> None:
-        """Cancel what runs and wait for it: the window is closing."""
+        """Cancel what runs and wait for it, and say no more: the window is closing, nothing may follow on a result."""
         for operation in tuple(Operation._running):
+            operation.blockSignals(True)
             operation.cancel()
             operation._thread.wait()
         Operation._running.clear()

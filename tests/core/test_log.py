@@ -71,3 +71,10 @@ def test_the_filter_is_installed_once() -> None:
     count = len(first.filters)
     assert log.logger("store") is first
     assert len(first.filters) == count
+
+
+def test_where_no_file_can_be_written_the_program_goes_on(tmp_path: Path, root: logging.Logger) -> None:
+    (tmp_path / "folder.log").mkdir()
+    log.to_file(tmp_path / "folder.log")
+    log.logger("window").info("hello")
+    assert [type(handler) for handler in root.handlers] == [logging.NullHandler]

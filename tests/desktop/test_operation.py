@@ -75,3 +75,18 @@ def test_closing_waits_for_what_runs(qtbot: QtBot) -> None:
     Operation(job, explain).start()
     Operation.end_all()
     assert ended == [True]
+
+
+def test_nothing_follows_on_a_result_when_the_window_closes(qtbot: QtBot) -> None:
+    """A thread that a late result began would still run when Qt takes its object away, and end the process."""
+    began: list[str] = []
+
+    def first(progress: Progress, stop: threading.Event) -> None:
+        stop.wait(PATIENCE / 1000)
+
+    operation = Operation(first, explain)
+    operation.done.connect(lambda _: began.append("another"))
+    operation.start()
+    Operation.end_all()
+    qtbot.wait(50)
+    assert began == []
