@@ -44,6 +44,7 @@ from core.store.database import ProfileLock
 from core.store.knowledge import KnowledgeStore
 
 BRANCH = 200  # hits of one branch
+SPARE = 64  # hits beyond the best k: of equal scores at the border the lower numbers are wanted
 PROBLEM_TERMS = 24
 WAIT_SECONDS = 30.0
 MOST_REMEMBERED = 200_000  # terms
@@ -234,7 +235,7 @@ class PassageIndex:
 
 def best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[Ranked, ...]:
     """The best k by score, then number."""
-    hits = searcher.search(query, limit=max(2 * k, 64), count=False).hits
+    hits = searcher.search(query, limit=k + SPARE, count=False).hits
     found = np.array(searcher.fast_field_values("cid", [address for _, address in hits]), np.int64)
     # Rounded: the last bits depend on how segments lie, and equal passages must tie.
     scores = np.round([score for score, _ in hits], 4)

@@ -178,17 +178,17 @@ def _all(schema: tantivy.Schema, filters: Filters) -> tantivy.Query:
 def fuse(branches: Sequence[Branch]) -> tuple[Hit, ...]:
     """Reciprocal rank fusion, S(c) = sum of w / (60 + rank); ties by the first branch's rank, then number.
 
-    A single branch keeps its own scores.
+    A single branch keeps its own scores and order.
     """
+    if len(branches) == 1:
+        name, _, ranked = branches[0]
+        return tuple(Hit(cid=n, score=score, ranks={name: rank}) for rank, (n, score) in enumerate(ranked, start=1))
     ranks: dict[int, dict[str, int]] = {}
     for branch in branches:
         for rank, (number, _) in enumerate(branch.ranked, start=1):
             ranks.setdefault(number, {})[branch.name] = rank
-    if len(branches) == 1:
-        scores = dict(branches[0].ranked)
-    else:
-        weights = {branch.name: branch.weight for branch in branches}
-        scores = {n: sum(weights[name] / (RRF + rank) for name, rank in own.items()) for n, own in ranks.items()}
+    weights = {branch.name: branch.weight for branch in branches}
+    scores = {n: sum(weights[name] / (RRF + rank) for name, rank in own.items()) for n, own in ranks.items()}
     first = branches[0].name
     order = sorted(ranks, key=lambda n: (-scores[n], ranks[n].get(first, len(ranks) + 1), n))
     return tuple(Hit(cid=n, score=scores[n], ranks=ranks[n]) for n in order)
