@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import islice
 
 import msgspec
 
@@ -20,6 +21,7 @@ SEPARATORS = (",", ";", "\t", "|")
 DECLARED = re.compile(r"\s*sep=(.)\s*\n", re.IGNORECASE)  # the first line of a table that Excel wrote
 HEADER_WITHIN = 20
 ROWS = 20_000
+LINES = 5 * ROWS  # empty ones included; what follows is not even split
 # Header words by meaning, in English and German, after everything but letters became a blank.
 NAMES = {
     "test": """test, tests, test name, analyte, name, parameter, investigation, component, observation, lab test,
@@ -75,7 +77,7 @@ def assembled(lines: list[list[str]], *, semicolons: bool = False) -> TableDocum
     """A laboratory table from its cells. Raises UserError: "not labs", "no rows", "size" (more than 20,000 rows)."""
     start = _header_line(lines)
     body = [line for line in lines[start + 1 :] if any(cell.strip() for cell in line)]
-    if len(body) > ROWS:
+    if len(body) > ROWS or len(lines) == LINES:
         raise UserError(f"The table has more than {ROWS:,} rows; split it.", code="size")
     layout = _layout(lines[start], body, semicolons=semicolons)
     rows = [_row(number, cells, layout) for number, cells in enumerate(body, start=1)]
@@ -101,9 +103,11 @@ def _parsed(content: str) -> tuple[str, list[list[str]]]:
 
 def _split(content: str, separator: str) -> list[list[str]]:
     try:
-        return list(csv.reader(io.StringIO(content, newline=""), delimiter=separator))
+        return list(islice(csv.reader(io.StringIO(content, newline=""), delimiter=separator), LINES))
     except csv.Error as error:
-        raise UserError(f"The table cannot be parted into cells: {error}.", code="csv") from error
+        long = f"one is longer than {csv.field_size_limit():,} characters; is a quotation mark missing?"
+        why = long if "field limit" in str(error) else f"{error}."
+        raise UserError(f"The table cannot be parted into cells: {why}", code="csv") from error
 
 
 def _find_header(lines: list[list[str]]) -> int | None:
@@ -199,15 +203,22 @@ def _remarks(rows: list[LabRow], body: list[list[str]], layout: _Layout) -> tupl
     unclear = [row.row for row in rows if row.number is None and numbers.NUMBER.fullmatch(numbers.tidy(row.value))]
     days = [row.row for row in rows if layout.day_first is None and dates.is_ambiguous(row.collected_at)]
     said = (
-        (ragged, f"have more or fewer cells than the header and were read as far as they go{counted}"),
-        (empty, "have no test or no result and were left out"),
-        (unclear, "have a number whose comma or point is ambiguous and are kept as text"),
-        (days, "have a date whose day and month cannot be told apart and keep it as printed"),
+        (ragged, f"has more or fewer cells than the header and was read as far as it goes{counted}",
+         f"have more or fewer cells than the header and were read as far as they go{counted}"),
+        (empty, "has no test or no result and was left out", "have no test or no result and were left out"),
+        (unclear, "has a number whose comma or point is ambiguous and is kept as text",
+         "have a number whose comma or point is ambiguous and are kept as text"),
+        (days, "has a date whose day and month cannot be told apart and keeps it as printed",
+         "have a date whose day and month cannot be told apart and keep it as printed"),
+    )  # fmt: skip
+    return tuple(
+        f"Row {found[0]} {one}." if len(found) == 1 else f"Rows {text.listed(found)} {more}."
+        for found, one, more in said
+        if found
     )
-    return tuple(f"Rows {text.listed(found)} {what}." for found, what in said if found)
 
 
 def _counted(body: list[list[str]], width: int) -> str:
     """ " (row 12 has 3 cells, expected 6)": the first row of another width than the header's."""
     odd = next(((number, len(line)) for number, line in enumerate(body, start=1) if len(line) != width), None)
-    return f" (row {odd[0]} has {odd[1]} cells, expected {width})" if odd else ""
+    return f" (row {odd[0]} has {odd[1]} cell{'s' * (odd[1] != 1)}, expected {width})" if odd else ""

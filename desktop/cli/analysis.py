@@ -30,6 +30,7 @@ from desktop.cli.terminal import counted, one_line
 from desktop.i18n import tr
 
 EXAMPLE = "a"
+UNREAD = 100  # files named after an import; all of them stand in the case
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,8 +174,10 @@ def _show_import(session: Session, case: Case) -> None:
     say(tr("Case {id}, revision {n}: {items}.", id=case.id, n=case.revision, items=many))
     if case.unread:
         say(tr("Not read:"))
-    for entry in case.unread:
-        say(f"  {entry.name}: {entry.reason}")
+    for entry in case.unread[:UNREAD]:
+        say(f"  {one_line(entry.name)}: {entry.reason}")
+    if (more := len(case.unread) - UNREAD) > 0:
+        say(tr("  and {n} more: wardround cases show {id}", n=more, id=case.id))
     say(tr("Next: wardround run --case {id}", id=case.id))
 
 

@@ -114,9 +114,9 @@ def _show_case(session: Session, chosen: argparse.Namespace) -> None:
     title = one_line(case.title)
     say(tr("{title} ({id}, revision {n}, {at})", title=title, id=case.id, n=case.revision, at=case.created_at))
     for item in case.items:
-        say(f"  {item.id}  {item.title}")
+        say(f"  {item.id}  {one_line(item.title)}")
     for entry in case.unread:
-        say(tr("  not read: {name}: {reason}", name=entry.name, reason=entry.reason))
+        say(tr("  not read: {name}: {reason}", name=one_line(entry.name), reason=entry.reason))
     for run in runs:
         say(f"  {run.id}  {run.workflow} {run.version}  {run.status}  {run.created_at}")
 

@@ -11,6 +11,7 @@ from core import codec
 
 WIDTH = 24
 LINE = 79
+_TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 PAUSE_S = 0.1  # a terminal needs no more than ten pictures a second
 
 
@@ -88,8 +89,8 @@ def counted(number: int, one: str, many: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text of any shape on one line."""
-    return " ".join(text.split())
+    """A text of any shape on one line, without the marks that turn the direction of writing."""
+    return " ".join(text.translate(_TURNS).split())
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -142,7 +142,7 @@ HOSTILE: list[tuple[str, Maker, str, str]] = [
      "This is not a laboratory table: it has no column for the results."),
     ("header.csv", lambda: b"test,value\n", "no rows", "The table has a header but no result in it."),
     ("quote.csv", lambda: b'test,value\n"' + b"a" * 200_000, "csv",
-     "The table cannot be parted into cells: field larger than field limit (131072)."),
+     "The table cannot be parted into cells: one is longer than 131,072 characters; is a quotation mark missing?"),
     ("long.csv", lambda: b"test,value\n" + b"A,1\n" * 20_001, "size",
      "The table has more than 20,000 rows; split it."),
 ]  # fmt: skip
@@ -180,7 +180,7 @@ BENIGN: list[tuple[str, Maker, object, tuple[str, ...]]] = [
     ("deep.html", lambda: b"<div>" * 5000 + b"deep", "deep", ()),
     ("labs.csv", lambda: b"test,value\nCRP,8\n", CRP, ()),
     ("ragged.csv", lambda: b"test,value,unit\nCRP,8\n", CRP,
-     ("Rows 1 have more or fewer cells than the header and were read as far as they go "
+     ("Row 1 has more or fewer cells than the header and was read as far as it goes "
       "(row 1 has 2 cells, expected 3).",)),
     ("utf16.tsv", lambda: "test\tvalue\nCRP\t8\n".encode("utf-16"), CRP, ()),
     ("labs.xlsx", lambda: sheet(*LABS), CRP, ()),

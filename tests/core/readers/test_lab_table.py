@@ -85,13 +85,13 @@ def test_a_column_settles_its_slashed_dates() -> None:
 def test_an_unsettled_date_stays_as_printed_and_is_said() -> None:
     found = read("test,value,date\nA,1,03/11/2026\n")
     assert found.rows[0].collected_at == "03/11/2026"
-    assert found.remarks == ("Rows 1 have a date whose day and month cannot be told apart and keep it as printed.",)
+    assert found.remarks == ("Row 1 has a date whose day and month cannot be told apart and keeps it as printed.",)
 
 
 def test_an_ambiguous_number_stays_text_and_is_said() -> None:
     found = read("test;value\nPlatelets;250.000\nPotassium;4,2\n")
     assert [(row.value, row.number) for row in found.rows] == [("250.000", None), ("4,2", 4.2)]
-    assert found.remarks == ("Rows 1 have a number whose comma or point is ambiguous and are kept as text.",)
+    assert found.remarks == ("Row 1 has a number whose comma or point is ambiguous and is kept as text.",)
 
 
 def test_ragged_rows_are_kept_and_rows_without_result_are_left_out() -> None:
@@ -142,9 +142,19 @@ def test_encodings_of_tables(encoding: str) -> None:
         ("test,value\n", "no rows", "no result in it"),
         ("test,value\nA,\n", "no rows", "no result in it"),
         ("test,value\n" + "A,1\n" * 20_001, "size", "more than 20,000 rows"),
-        ('test,value\n"' + "a" * 200_000 + "\n", "csv", "cannot be parted into cells"),
+        ('test,value\n"' + "a" * 200_000 + "\n", "csv", "is a quotation mark missing?"),
+        ("test,value\nA,1\n" + "\n" * 100_000, "size", "more than 20,000 rows"),
     ],
-    ids=["address list", "accounts", "prose", "header only", "no result", "too long", "open quote"],
+    ids=[
+        "address list",
+        "accounts",
+        "prose",
+        "header only",
+        "no result",
+        "too long",
+        "open quote",
+        "lines without end",
+    ],
 )
 def test_what_is_refused(content: str, code: str, words: str) -> None:
     with pytest.raises(UserError) as refused:
