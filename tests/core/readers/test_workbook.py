@@ -91,7 +91,7 @@ def test_a_formula_counts_by_its_stored_value() -> None:
     (content,) = [data for name, data in _parts(stored) if name == sheet]
     assert read(stored).remarks == (
         "Sheet Chemistry: Cells B2 hold a formula without a stored value.",
-        "Sheet Chemistry: Rows 1 have no test or no result and were left out.",
+        "Sheet Chemistry: Row 1 has no test or no result and was left out.",
     )
     computed = content.replace(b"<v></v>", b"<v>12</v>").replace(b"<v />", b"<v>12</v>").replace(b"<v/>", b"<v>12</v>")
     found = read(office.packed({**parts, sheet: computed}))
