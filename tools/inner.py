@@ -28,7 +28,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     answer: Annotated[str, msgspec.Meta(description="The answer; of given options the option or its letter.")] = ""
     evidence: Annotated[
-        tuple[int, ...], msgspec.Meta(max_length=64, description="Numbers of the steps that the answer rests on.")
+        tuple[int, ...], msgspec.Meta(max_length=32, description="Numbers of the steps that the answer rests on.")
     ] = ()
     response: Annotated[str, msgspec.Meta(description="The answer in the published form; then no `answer`.")] = ""
 
