@@ -156,7 +156,7 @@ HOSTILE: list[tuple[str, Maker, str]] = [
     ("address-list.csv", lambda: b"name,street\nA,B\n",
      "This is not a laboratory table: it has no column for the results."),
     ("open-quote.csv", lambda: b'test,value\n"' + b"a" * 200_000,
-     "The table cannot be parted into cells: field larger than field limit (131072)."),
+     "The table cannot be parted into cells: one is longer than 131,072 characters; is a quotation mark missing?"),
     ("text.dcm", lambda: b"no DICOM here", "This is not a DICOM file: its name ends in .dcm, its content is text."),
     ("cut-pixels.dcm", (PACKAGED / "MR_truncated.dcm").read_bytes,
      N5.format("the DICOM file is cut short: 8,130 of 8,192 bytes of pixels are there")),
