@@ -10,7 +10,7 @@ from core import codec
 from core.domain.action import ToolResult
 from core.domain.terminology import ConceptFound, NotFound
 from core.runtime.registry import ToolContext, refusal, tool
-from tools.excerpt import OBSERVATION, asked, entry_evidence, excerpt
+from tools.excerpt import OBSERVATION, asked, entry_evidence, excerpt, not_found
 
 _DEFINITION = 1_500  # characters
 _NAME = 120
@@ -45,8 +45,7 @@ def concept_lookup(arguments: Term, context: ToolContext) -> ToolResult:
         raise refusal("ConceptLookup", "not_installed", "no vocabulary is installed")
     found = context.terminology.concept(name)
     if isinstance(found, NotFound):
-        near = f"; near names: {', '.join(found.near)}" if found.near else ""
-        raise refusal("ConceptLookup", "not_found", f"no vocabulary has this term{near}")
+        raise not_found("ConceptLookup", "no vocabulary has this term", found.near)
     told = Told(
         concept_id=found.id,
         name=found.name,

@@ -10,7 +10,7 @@ from core import codec
 from core.domain.action import ToolResult
 from core.domain.terminology import DrugFound, DrugMatch, NotFound
 from core.runtime.registry import ToolContext, refusal, tool
-from tools.excerpt import asked, entry_evidence, shares
+from tools.excerpt import asked, entry_evidence, not_found, shares
 
 LONGEST = 1_800  # characters of the observation
 _NAMES = 300  # characters of other names in it
@@ -47,8 +47,7 @@ def drug_lookup(arguments: DrugName, context: ToolContext) -> ToolResult:
         raise refusal("DrugLookup", "not_installed", "no label or formulary is installed")
     found = context.terminology.drug(name)
     if isinstance(found, NotFound):
-        near = f"; near names: {', '.join(found.near)}" if found.near else ""
-        raise refusal("DrugLookup", "not_found", f"no drug has this name{near}")
+        raise not_found("DrugLookup", "no drug has this name", found.near)
     drug = found.drug
     told = DrugTold(
         name=drug.name,

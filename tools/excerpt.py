@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from core.domain.evidence import Evidence, Provenance
 from core.domain.terminology import Origin
+from core.errors import ToolError
 from core.retrieval.sentences import split
 from core.retrieval.terms import norm
 from core.runtime.registry import refusal
@@ -30,6 +31,11 @@ def asked(tool: str, text: str) -> str:
     if not text.strip():
         raise refusal(tool, "bad_args", "the text is empty")
     return text.strip()
+
+
+def not_found(tool: str, what: str, near: Sequence[str]) -> ToolError:
+    """The refusal of a name that nothing has, with the names that are near it."""
+    return refusal(tool, "not_found", f"{what}; near names: {', '.join(near)}" if near else what)
 
 
 def shares(texts: Sequence[str], query: str, *, each: int, room: int) -> tuple[str, ...]:

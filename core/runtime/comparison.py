@@ -9,46 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
-
 from core import codec
 from core.domain.chat import CallRecord
+from core.domain.comparison import NOTHING, Comparison, Difference, Part
 from core.domain.hypothesis import Hypothesis
 from core.domain.memory import WorkingMemory
 from core.runtime import wording
 from core.store.journal import RunRow
 
-NOTHING = "–"
 TIMES = {"ms_prefill", "ms_decode", "prefix_source"}  # differ between any two calls and cannot change a result
-
-
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is not the same in both runs; `NOTHING` where one of them lacks it."""
-
-    what: str
-    one: str
-    other: str
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A subject of the comparison, with its differences in fixed order and how many things are the same."""
-
-    title: str
-    differences: tuple[Difference, ...]
-    equal: int
-
-
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two runs by id, and every subject."""
-
-    one: str
-    other: str
-    parts: tuple[Part, ...]
-
-    @property
-    def same(self) -> bool:
-        """Nothing differs but, perhaps, times."""
-        return not any(part.differences for part in self.parts)
 
 
 def compare(one: tuple[RunRow, WorkingMemory], other: tuple[RunRow, WorkingMemory]) -> Comparison:

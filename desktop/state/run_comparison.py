@@ -7,38 +7,19 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from core.domain.comparison import Part
 from core.domain.memory import fold
 from core.errors import UserError
 from desktop.i18n import tr
 from desktop.state.runs import RunSummary, summarise
 
 if TYPE_CHECKING:
-    from core.runtime import comparison
     from desktop.state.jobs import Job, Progress
     from desktop.state.workbench import Stores, Workbench
-
-Change = Literal["added", "gone", "changed"]
-
-
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is not the same; `change` says whether only one of the runs has it at all."""
-
-    what: str
-    one: str
-    other: str
-    change: Change
-
-
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """A subject with its differences, and the number of things that are the same."""
-
-    title: str
-    differences: tuple[Difference, ...]
-    equal: int
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,11 +27,11 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
 
     one: RunSummary
     other: RunSummary
-    subjects: tuple[Subject, ...]
+    parts: tuple[Part, ...]
 
     @property
     def differing(self) -> int:
-        return sum(len(subject.differences) for subject in self.subjects)
+        return sum(len(part.differences) for part in self.parts)
 
 
 def compare_runs(bench: Workbench, case_id: str, one: str, other: str) -> Job[Beside]:
@@ -78,20 +59,4 @@ def _beside(stores: Stores, case_id: str, *names: str) -> Beside:
     memories = [fold(found) for found in events]
     found = comparison.compare((rows[0], memories[0]), (rows[1], memories[1]))
     sides = [summarise(*run) for run in zip(rows, memories, events, strict=True)]
-    return Beside(
-        one=sides[0],
-        other=sides[1],
-        subjects=tuple(
-            Subject(
-                title=part.title,
-                differences=tuple(_difference(d, comparison.NOTHING) for d in part.differences),
-                equal=part.equal,
-            )
-            for part in found.parts
-        ),
-    )
-
-
-def _difference(found: comparison.Difference, nothing: str) -> Difference:
-    change: Change = "added" if found.one == nothing else "gone" if found.other == nothing else "changed"
-    return Difference(what=found.what, one=found.one, other=found.other, change=change)
+    return Beside(one=sides[0], other=sides[1], parts=found.parts)

@@ -8,10 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from core.domain.case import Case
+from core.domain.comparison import Difference, Part
 from core.domain.notices import notice
 from desktop.i18n import tr
 from desktop.state import runs, words
-from desktop.state.run_comparison import Beside, Difference, Subject
+from desktop.state.run_comparison import Beside
 from desktop.state.runs import RunSummary
 from desktop.views import pieces
 from desktop.views.full_page import FullPage
@@ -34,12 +35,12 @@ class Differences(Markup):
 
     def page(self, found: Beside) -> str:
         """Subjects that differ, each with its table; the others in one sentence."""
-        differing = sorted((subject for subject in found.subjects if subject.differences), key=_place)
-        parts = "".join(map(self._subject, differing))
+        differing = sorted((part for part in found.parts if part.differences), key=_place)
+        tables = "".join(map(self._part, differing))
         lead = "" if differing else self._paragraph(escape(tr(SAME)), self._palette.ink, 15)
         both = "".join(map(self._side, SIDES, (found.one, found.other)))
         sides = f"<table width='100%' cellspacing='0' cellpadding='0'><tr>{both}</tr></table>"
-        return f"<body>{sides}{lead}{parts}{self._heading(tr('Equal'))}{self._equal(found)}</body>"
+        return f"<body>{sides}{lead}{tables}{self._heading(tr('Equal'))}{self._equal(found)}</body>"
 
     def _side(self, name: str, run: RunSummary) -> str:
         """What one of the two is: its place in time, question, state and conclusion, and a link to it."""
@@ -57,14 +58,14 @@ class Differences(Markup):
         style = f"padding:{self._px(8)}px {self._px(12)}px {self._px(8)}px {self._px(10)}px;"
         return f"<td width='50%' valign='top' bgcolor='{self._palette.soft}' style='{style}'>{''.join(lines)}</td>"
 
-    def _subject(self, subject: Subject) -> str:
-        count = words.counted(len(subject.differences), "difference")
-        equal = tr("{n}, {k} equal", n=count, k=subject.equal)
-        head = self._heading(f"{tr(subject.title)} — {equal}")
+    def _part(self, part: Part) -> str:
+        count = words.counted(len(part.differences), "difference")
+        equal = tr("{n}, {k} equal", n=count, k=part.equal)
+        head = self._heading(f"{tr(part.title)} — {equal}")
         names = "".join(
             self._value(escape(tr(name)), width, head=True) for name, width in zip(NAMES, WIDTHS, strict=True)
         )
-        rows = "".join(map(self._difference, subject.differences))
+        rows = "".join(map(self._difference, part.differences))
         return f"{head}<table width='100%' cellspacing='0' cellpadding='0'><tr>{names}</tr>{rows}</table>"
 
     def _difference(self, found: Difference) -> str:
@@ -81,12 +82,12 @@ class Differences(Markup):
         return f"<td width='{width}%' valign='top' style='{line} {gap} {small}'>{words_}</td>"
 
     def _equal(self, found: Beside) -> str:
-        same = [f"{tr(subject.title)} ({subject.equal})" for subject in found.subjects if not subject.differences]
+        same = [f"{tr(part.title)} ({part.equal})" for part in found.parts if not part.differences]
         return self._paragraph(escape(", ".join(same) or tr("nothing")) + ".", self._palette.quiet, 13)
 
 
-def _place(subject: Subject) -> int:
-    return FIRST.index(subject.title) if subject.title in FIRST else len(FIRST)
+def _place(part: Part) -> int:
+    return FIRST.index(part.title) if part.title in FIRST else len(FIRST)
 
 
 class ComparisonPage(FullPage):
@@ -139,7 +140,7 @@ class ComparisonPage(FullPage):
     def _draw(self) -> None:
         if self._found is None:
             return
-        subjects = sum(1 for subject in self._found.subjects if subject.differences)
+        subjects = sum(1 for part in self._found.parts if part.differences)
         differing = words.counted(self._found.differing, "difference")
         where = tr("{n} in {k}", n=differing, k=words.counted(subjects, "subject"))
         self.count.setText(where if subjects else tr("No difference"))

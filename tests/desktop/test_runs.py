@@ -154,14 +154,14 @@ def test_the_page_says_what_the_command_says(shelf: Shelf) -> None:
     read = shelf.journal
     pairs = [(read.run(name), fold(read.events(name))) for name in ("run-0", "run-1")]
     printed = comparison.text(comparison.compare(*pairs))
-    rows = [f"  {d.what}: {d.one}  |  {d.other}" for subject in found.subjects for d in subject.differences]
+    rows = [f"  {d.what}: {d.one}  |  {d.other}" for part in found.parts for d in part.differences]
     assert rows
     assert rows == [line for line in printed.splitlines() if "  |  " in line]
 
 
 def test_each_difference_is_told_by_its_kind(shelf: Shelf) -> None:
-    found = {subject.title: subject for subject in beside(shelf, "run-0", "run-1").subjects}
-    kinds = {title: [(d.what, d.change) for d in subject.differences] for title, subject in found.items()}
+    found = {part.title: part for part in beside(shelf, "run-0", "run-1").parts}
+    kinds = {title: [(d.what, d.change) for d in part.differences] for title, part in found.items()}
     assert kinds["Safety flags"] == [("Potassium is 6.9.", "added")]
     assert kinds["Findings"] == [("Cough", "gone"), ("Wheeze", "added")]
     assert kinds["Ranking"] == [("Asthma", "changed"), ("Embolism", "changed")]

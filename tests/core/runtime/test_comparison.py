@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from core.domain.comparison import NOTHING, Comparison, Difference
 from core.domain.memory import WorkingMemory
 from core.runtime import comparison
-from core.runtime.comparison import Comparison, Difference
 from core.store.journal import RunRow
 from tests.helpers import workup
 
@@ -53,9 +53,9 @@ def test_what_a_changed_value_changes_is_named(
     assert any("Potassium 6.9 mmol/L" in text for text in differing)
     assert all("D-dimer" not in text for text in differing)
     [flag] = part(found, "Safety flags")
-    assert (flag.one, flag.other) == (comparison.NOTHING, "critical")
+    assert (flag.one, flag.other) == (NOTHING, "critical")
     hyperkalaemia = next(row for row in part(found, "Ranking") if "yperkal" in row.what)
-    assert hyperkalaemia.one == comparison.NOTHING or float(_clues(hyperkalaemia.one)) < float(
+    assert hyperkalaemia.one == NOTHING or float(_clues(hyperkalaemia.one)) < float(
         _clues(hyperkalaemia.other)
     )
     assert comparison.text(found).count("  |  ") == sum(len(part.differences) for part in found.parts)
