@@ -55,9 +55,7 @@ def test_what_a_changed_value_changes_is_named(
     [flag] = part(found, "Safety flags")
     assert (flag.one, flag.other) == (NOTHING, "critical")
     hyperkalaemia = next(row for row in part(found, "Ranking") if "yperkal" in row.what)
-    assert hyperkalaemia.one == NOTHING or float(_clues(hyperkalaemia.one)) < float(
-        _clues(hyperkalaemia.other)
-    )
+    assert hyperkalaemia.one == NOTHING or float(_clues(hyperkalaemia.one)) < float(_clues(hyperkalaemia.other))
     assert comparison.text(found).count("  |  ") == sum(len(part.differences) for part in found.parts)
 
 
